@@ -1,0 +1,1 @@
+//! Operations and their gradients on slices.

@@ -1,0 +1,1 @@
+//! Operations and their gradients as WGSL kernels on wgpu.

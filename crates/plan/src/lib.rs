@@ -1,0 +1,1 @@
+//! A training step as a recorded list of operations over named tensors.

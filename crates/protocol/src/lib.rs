@@ -1,0 +1,1 @@
+//! Commands and events between page and worker.

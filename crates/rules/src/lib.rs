@@ -1,0 +1,1 @@
+//! Update rules as equations: text to typed graph to value, gradient and WGSL.

@@ -1,0 +1,1 @@
+//! One table of settings: controls, URL, command line, validation.

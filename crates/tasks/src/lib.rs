@@ -1,0 +1,1 @@
+//! Toy recall tasks: settings, examples, roles.

@@ -1,0 +1,1 @@
+//! Model, trainer, evaluation, statistics.
