@@ -1,0 +1,49 @@
+//! What the page asks for.
+
+use crate::BenchRequest;
+use serde::{Deserialize, Serialize};
+
+/// A run, numbered by the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct RunId(pub u32);
+
+/// Which memory the page shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// Layer, from 0.
+    pub layer: u32,
+    /// Head, from 0.
+    pub head: u32,
+    /// Index of the sample in the held-out stream.
+    pub sample: u64,
+}
+
+/// A request from the page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Command {
+    /// Builds a run from a settings link and makes it the current one; answers [`crate::Event::Opened`], then a sample and a trace of the untrained model.
+    Open {
+        /// Its number.
+        run: RunId,
+        /// Settings, as in the address bar.
+        settings: String,
+        /// What to show.
+        look: Look,
+    },
+    /// Trains the current run to its last step.
+    Train,
+    /// Stops after the steps in flight.
+    Pause,
+    /// Trains one step, then pauses.
+    Step,
+    /// Back to the same initial weights, step 0.
+    Reset,
+    /// Changes what is shown, without touching training.
+    Look(Look),
+    /// Recomputes the golden subset on this device; answers [`crate::Event::Checked`] per file and form, then [`crate::Event::CheckDone`].
+    SelfCheck,
+    /// Measures scans on this device; answers [`crate::Event::Benched`] per cell, then [`crate::Event::BenchDone`].
+    Bench(BenchRequest),
+    /// Stops a benchmark or self-check.
+    Cancel,
+}
