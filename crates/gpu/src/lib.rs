@@ -1,1 +1,4 @@
 //! Operations and their gradients as WGSL kernels on wgpu.
+
+mod kernel;
+mod scan;

@@ -1,0 +1,141 @@
+//! A kernel's dispatch as plain data: what operations record and a session replays.
+//!
+//! A kernel's text is a header of `const` sizes made by Rust, shared functions from `shaders/lib`, and one file of
+//! `shaders/kernels` with its bindings and `main`. Binding `i` of group 0 is `bindings[i]`. No wgpu type appears here.
+
+use palimpsest_plan::{Plan, TensorId};
+use std::fmt::{Display, Write};
+
+/// Invocations of a one-dimensional kernel's workgroup: the portable floor of WebGPU.
+pub(crate) const WORKGROUP: u32 = 256;
+
+/// A buffer that only kernels see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ScratchId(pub(crate) usize);
+
+/// What a binding shows to a kernel. Its size is rounded up to 16 bytes, so that it may be declared as `array<vec4<f32>>`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Region {
+    /// A tensor: its own buffer, or its slice of the packed parameters. `u32` for batch and answer tensors.
+    Tensor(TensorId),
+    /// The gradient of an activation, or of a parameter: its slice of the packed gradients.
+    Gradient(TensorId),
+    /// A buffer from [`Recorder::scratch`] or [`Recorder::saved`].
+    Scratch(ScratchId),
+    /// All parameters, packed.
+    Parameters,
+    /// Gradients of all parameters, packed.
+    Gradients,
+    /// AdamW's first moments, packed.
+    FirstMoments,
+    /// AdamW's second moments, packed.
+    SecondMoments,
+    /// The present training step: `[bits of the rate, step from 1, result slot, 0]` as `array<u32>`.
+    Step,
+    /// Ring of results, two floats a slot: loss, gradient norm.
+    Results,
+    /// Arguments of a trace: `[row, head, first token, 0]` as `array<u32>`.
+    Arguments,
+}
+
+/// How a kernel uses a binding. One buffer may not be bound with both in one dispatch (all parameter gradients are one buffer).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Access {
+    /// `var<storage, read>`
+    Read,
+    /// `var<storage, read_write>`
+    ReadWrite,
+}
+
+/// One launch of one kernel.
+#[derive(Clone, Debug)]
+pub(crate) struct Dispatch {
+    /// Name for errors and profiles, as `linear.forward`.
+    pub(crate) label: &'static str,
+    /// The whole WGSL text, entry point `main`. Dispatches with equal text share a pipeline.
+    pub(crate) source: String,
+    /// What is bound, in binding order.
+    pub(crate) bindings: Vec<(Region, Access)>,
+    /// Workgroups; each at most [`Limits::groups`], see [`fold`].
+    pub(crate) groups: [u32; 3],
+}
+
+/// What the adapter allows, as far as kernels ask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// Storage buffers that one kernel may bind (8 everywhere).
+    pub(crate) storage_buffers: u32,
+    /// Bytes of workgroup memory (16,384 everywhere).
+    pub(crate) workgroup_bytes: u32,
+    /// Invocations of one workgroup (256 everywhere).
+    pub(crate) invocations: u32,
+    /// Workgroups along one dimension (65,535 everywhere).
+    pub(crate) groups: u32,
+    /// Bytes of one storage binding.
+    pub(crate) binding_bytes: u64,
+    /// Bytes of one buffer.
+    pub(crate) buffer_bytes: u64,
+    /// Smallest and largest subgroup, when kernels may `enable subgroups`.
+    pub(crate) subgroup: Option<(u32, u32)>,
+}
+
+/// Collects the dispatches of a plan. Dispatches run in the order of recording, each seeing all that earlier ones wrote.
+pub(crate) trait Recorder {
+    /// A buffer of this many floats that holds its contents until the operation's pass (forward or backward) ends.
+    /// Operations share one buffer per label, as large as the largest asks; labels differ within an operation.
+    fn scratch(&mut self, label: &'static str, floats: usize) -> ScratchId;
+    /// A buffer that belongs to a tensor (usually the operation's output) and is kept: the same tensor and label give the
+    /// same buffer in the backward pass. Floats.
+    fn saved(&mut self, tensor: TensorId, label: &'static str, floats: usize) -> ScratchId;
+    /// Appends a dispatch.
+    fn dispatch(&mut self, dispatch: Dispatch);
+    /// What the adapter allows.
+    fn limits(&self) -> &Limits;
+    /// The plan that is being recorded.
+    fn plan(&self) -> &Plan;
+}
+
+/// Folds a number of workgroups into two dimensions; kernels compute `group.y * dispatched.x + group.x` and check its bound.
+pub(crate) fn fold(groups: usize, limits: &Limits) -> [u32; 3] {
+    let widest = limits.groups as usize;
+    let rows = groups.div_ceil(widest).max(1);
+    [groups.div_ceil(rows).max(1) as u32, rows as u32, 1]
+}
+
+/// The `const` header of a kernel: each size has its one owner in Rust.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Header(String);
+
+impl Header {
+    /// No constant yet.
+    pub(crate) fn new() -> Header {
+        Header::default()
+    }
+
+    /// `const NAME: u32 = value;`
+    pub(crate) fn size(mut self, name: &str, value: impl Display) -> Header {
+        let _ = writeln!(self.0, "const {name}: u32 = {value}u;");
+        self
+    }
+
+    /// `const NAME: f32 = value;`, with a decimal that reads back to the same float.
+    pub(crate) fn float(mut self, name: &str, value: f32) -> Header {
+        let _ = writeln!(self.0, "const {name}: f32 = {value:?};");
+        self
+    }
+
+    /// `const NAME: bool = value;`
+    pub(crate) fn flag(mut self, name: &str, value: bool) -> Header {
+        let _ = writeln!(self.0, "const {name}: bool = {value};");
+        self
+    }
+
+    /// The whole text: this header, then the parts.
+    pub(crate) fn source(self, parts: &[&str]) -> String {
+        parts.iter().fold(self.0, |mut text, part| {
+            text.push_str(part);
+            text.push('\n');
+            text
+        })
+    }
+}

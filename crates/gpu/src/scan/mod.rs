@@ -1,0 +1,1 @@
+//! Scans: packed steps over the state, forward and backward.
