@@ -1,1 +1,20 @@
-//! Operations and their gradients on slices.
+//! Operations and their gradients on slices: the twin that kernels are tested against, and the fallback without a GPU.
+//!
+//! Every operation is a `forward`/`backward` pair of plain functions, generic over `f32` and `f64`, written from the
+//! equations in `palimpsest-plan`. One thread, no allocation while a plan runs, the same bits for the same inputs.
+
+mod adamw;
+mod buffers;
+mod check;
+mod ops;
+mod product;
+mod real;
+mod reduce;
+mod rows;
+mod rule_map;
+mod run;
+mod scan;
+mod session;
+
+pub use real::Real;
+pub use session::CpuSession;
