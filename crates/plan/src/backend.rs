@@ -113,6 +113,13 @@ pub trait Session {
     /// Reads an activation or constant as the last forward pass left it.
     async fn read(&mut self, tensor: TensorId) -> Result<Vec<f32>, BackendError>;
 
+    /// Reads some consecutive elements of an activation or constant.
+    async fn read_range(&mut self, tensor: TensorId, range: std::ops::Range<usize>) -> Result<Vec<f32>, BackendError> {
+        let all = self.read(tensor).await?;
+        let len = all.len();
+        all.get(range.clone()).map(<[f32]>::to_vec).ok_or_else(|| BackendError::Input(format!("elements {range:?} of a tensor with {len}")))
+    }
+
     /// Reads a [`crate::Role::Answer`] tensor as the last forward pass left it.
     async fn read_answers(&mut self, tensor: TensorId) -> Result<Vec<u32>, BackendError>;
 
