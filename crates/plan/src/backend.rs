@@ -26,6 +26,9 @@ pub struct Adapter {
 /// Why a backend could not go on.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BackendError {
+    /// The browser has no WebGPU here (in this worker).
+    #[error("this browser offers no WebGPU here")]
+    NoWebGpu,
     /// No adapter, or one that lacks what is needed.
     #[error("no usable GPU: {0}")]
     NoAdapter(String),
