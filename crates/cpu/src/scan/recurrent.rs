@@ -1,0 +1,125 @@
+//! The recurrent form: token by token, and back again from checkpoints.
+
+use super::state::{add_read, decay, decay_and_measure, edit, edit_and_read, rows_dot};
+use super::step::{Step, decay_factors, query, row_of, row_of_mut, set_decay_gradient, set_gradient};
+use super::{Backward, Forward, Scratch, start};
+use crate::{Real, reduce::dot};
+use palimpsest_plan::ScanShape;
+use palimpsest_rules::StepLayout;
+
+/// Tokens between checkpoints: the states within one span are recomputed and held by the backward pass.
+pub(crate) const SPAN: usize = 16;
+
+/// Runs all tokens of all sequences. Sizes are the caller's to check.
+pub(crate) fn forward<F: Real>(layout: &StepLayout, shape: ScanShape, mut io: Forward<F>, scratch: &mut Scratch<F>) {
+    let ScanShape { batch, time, heads, key, value } = shape;
+    let size = key * value;
+    let spans = time.div_ceil(SPAN);
+    let [state, r, factors] = scratch.parts([size, value, key]);
+    for sequence in 0..batch * heads {
+        start(io.initial, sequence, state);
+        for t in 0..time {
+            if let Some(checkpoints) = &mut io.checkpoints
+                && t % SPAN == 0
+            {
+                checkpoints[(sequence * spans + t / SPAN) * size..][..size].copy_from_slice(state);
+            }
+            let row = row_of(io.steps, shape, layout.stride, sequence, t);
+            let o = row_of_mut(io.o, shape, value, sequence, t);
+            o.fill(F::zero());
+            for (s, slots) in layout.steps.iter().enumerate() {
+                let step = Step::read(slots, row, shape);
+                step.value(r);
+                match (decay_factors(slots, row, factors), step.erase) {
+                    (true, Some(erase)) => decay_and_measure(state, value, factors, erase, r),
+                    (true, None) => decay(state, value, factors),
+                    (false, Some(erase)) => add_read(state, value, erase, -F::one(), r),
+                    (false, None) => {}
+                }
+                if s + 1 == layout.steps.len() {
+                    edit_and_read(state, value, step.key, r, query(layout, row, shape), o);
+                } else {
+                    edit(state, value, step.key, F::one(), r);
+                }
+            }
+        }
+        if let Some(last) = &mut io.last {
+            last[sequence * size..][..size].copy_from_slice(state);
+        }
+    }
+}
+
+/// Gradients, with `S'` the state of a step after its decay and `dS` the gradient of the state after the step:
+/// `dk = dS r`, `du = dr = dS^T k`, `da = -S' dr`, `dS' = dS - a dr^T`, `dg = rowsum(dS' * S')`, and for the step before `dS = Diag(exp g) dS'`.
+pub(crate) fn backward<F: Real>(layout: &StepLayout, shape: ScanShape, mut io: Backward<F>, scratch: &mut Scratch<F>) {
+    let ScanShape { batch, time, heads, key, value } = shape;
+    let (size, count) = (key * value, layout.steps.len());
+    let spans = time.div_ceil(SPAN);
+    let held = SPAN * count;
+    let [state, d_state, decayed, measured, factors, d_r, x] =
+        scratch.parts([size, size, held * size, held * value, held * key, value, key]);
+    for sequence in 0..batch * heads {
+        start(io.d_last, sequence, d_state);
+        for span in (0..spans).rev() {
+            let tokens = span * SPAN..time.min((span + 1) * SPAN);
+            state.copy_from_slice(&io.checkpoints[(sequence * spans + span) * size..][..size]);
+            // Forward again, keeping S', r and exp g of every step.
+            for (i, t) in tokens.clone().enumerate() {
+                let row = row_of(io.steps, shape, layout.stride, sequence, t);
+                for (s, slots) in layout.steps.iter().enumerate() {
+                    let at = i * count + s;
+                    let step = Step::read(slots, row, shape);
+                    let (r, factors) = (&mut measured[at * value..][..value], &mut factors[at * key..][..key]);
+                    step.value(r);
+                    if decay_factors(slots, row, factors) {
+                        decay(state, value, factors);
+                    }
+                    decayed[at * size..][..size].copy_from_slice(state);
+                    if let Some(erase) = step.erase {
+                        add_read(state, value, erase, -F::one(), r);
+                    }
+                    edit(state, value, step.key, F::one(), r);
+                }
+            }
+            for (i, t) in tokens.enumerate().rev() {
+                let row = row_of(io.steps, shape, layout.stride, sequence, t);
+                let d_row = row_of_mut(io.d_steps, shape, layout.stride, sequence, t);
+                let d_o = row_of(io.d_o, shape, value, sequence, t);
+                for (s, slots) in layout.steps.iter().enumerate().rev() {
+                    let at = i * count + s;
+                    let step = Step::read(slots, row, shape);
+                    let (before, r) = (&decayed[at * size..][..size], &measured[at * value..][..value]);
+                    if s + 1 == count {
+                        // dq = S do with S = S' + k r^T; then dS += q do^T
+                        rows_dot(before, value, d_o, x);
+                        let r_d_o = dot(r, d_o);
+                        x.iter_mut().zip(step.key).for_each(|(x, &k)| *x += k * r_d_o);
+                        set_gradient(Some(layout.query), d_row, x);
+                        edit(d_state, value, query(layout, row, shape), F::one(), d_o);
+                    }
+                    rows_dot(d_state, value, r, x);
+                    set_gradient(Some(slots.key), d_row, x);
+                    d_r.fill(F::zero());
+                    add_read(d_state, value, step.key, F::one(), d_r);
+                    set_gradient(slots.write, d_row, d_r);
+                    if let Some(erase) = step.erase {
+                        rows_dot(before, value, d_r, x);
+                        x.iter_mut().for_each(|x| *x = -*x);
+                        set_gradient(slots.erase, d_row, x);
+                        edit(d_state, value, erase, -F::one(), d_r);
+                    }
+                    if slots.decay.is_some() {
+                        for ((d_g, d_s), s) in x.iter_mut().zip(d_state.chunks_exact(value)).zip(before.chunks_exact(value)) {
+                            *d_g = dot(d_s, s);
+                        }
+                        set_decay_gradient(slots, d_row, x);
+                        decay(d_state, value, &factors[at * key..][..key]);
+                    }
+                }
+            }
+        }
+        if let Some(initial) = &mut io.d_initial {
+            initial.put(sequence, d_state);
+        }
+    }
+}
