@@ -1,2 +1,52 @@
-//! Not built yet.
-fn main() {}
+//! `palimpsest`: checks, trains and measures natively what the page runs in a browser.
+
+mod backend;
+mod verify;
+
+use clap::{Parser, Subcommand, error::ErrorKind};
+use std::process::ExitCode;
+
+/// Exit code of input that cannot be used.
+const BAD_INPUT: u8 = 2;
+
+/// Train small linear-attention models, and check the kernels that do it.
+#[derive(Parser)]
+#[command(name = "palimpsest", version, about, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Verify(verify::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error),
+    };
+    match cli.command {
+        Command::Verify(args) => verify::run(&args),
+    }
+}
+
+/// Prints help as it is, and what is wrong with the arguments in one line.
+fn refuse(error: &clap::Error) -> ExitCode {
+    let help = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    );
+    if help {
+        // A closed pipe is no reason to fail.
+        let _ = error.print();
+        return ExitCode::from(if error.use_stderr() { BAD_INPUT } else { 0 });
+    }
+    let text = error.to_string();
+    // clap sets usage and tips apart by empty lines; usage is in --help.
+    let told = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
+    let told: Vec<&str> = told.map(str::trim).filter(|line| !line.is_empty()).collect();
+    eprintln!("{} (see --help)", told.join(" "));
+    ExitCode::from(BAD_INPUT)
+}

@@ -1,0 +1,178 @@
+//! `palimpsest verify`: golden files against a backend.
+
+use crate::BAD_INPUT;
+use crate::backend::{Backend, Opened};
+use clap::ValueEnum;
+use palimpsest_golden::{ArrayKind, Golden, MAX_CHUNK, Report, Row, Tolerance};
+use palimpsest_plan::{Adapter, ScanForm};
+use serde::Serialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Compare a backend with golden files: outputs, last state and every gradient
+///
+/// A golden file holds inputs and float64 results of one rule (see tests/golden). One line is printed for each file,
+/// with the relative error ||x - truth|| / ||truth|| of every array: outputs by name, gradients as d and the input's name.
+/// The last line counts the files that passed and failed.
+///
+/// Exit code: 0 when all passed, 1 when one failed, 2 when a file cannot be read or an argument is wrong.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Golden files, as tests/golden/*.json
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// What computes
+    #[arg(long, value_enum, default_value_t = Backend::Cpu)]
+    backend: Backend,
+    /// How scans run
+    #[arg(long, value_enum, default_value_t = Form::Recurrent)]
+    form: Form,
+    /// Tokens in a chunk, with --form chunked
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=MAX_CHUNK as i64))]
+    chunk: u16,
+    /// Print one JSON object a line: a report for each file, then the counts
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// Token by token
+    Recurrent,
+    /// In chunks, parallel within a chunk
+    Chunked,
+}
+
+impl Args {
+    fn form(&self) -> ScanForm {
+        match self.form {
+            Form::Recurrent => ScanForm::Recurrent,
+            Form::Chunked => ScanForm::Chunked(self.chunk.into()),
+        }
+    }
+}
+
+/// One file's line in JSON.
+#[derive(Serialize)]
+struct Line<'a> {
+    file: &'a str,
+    backend: &'a str,
+    form: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    adapter: Option<Adapter>,
+    passed: bool,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    report: Option<Report>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+}
+
+/// The last line in JSON.
+#[derive(Serialize)]
+struct Counts {
+    passed: usize,
+    failed: usize,
+}
+
+/// What became of a file.
+enum Outcome {
+    Compared(Report, Adapter),
+    /// The file is not usable.
+    Unreadable(String),
+    /// The backend could not run it.
+    Refused(String),
+}
+
+/// Checks all files; a bad one does not hide the others.
+pub(crate) fn run(args: &Args) -> ExitCode {
+    let opened = match Opened::open(args.backend) {
+        Ok(opened) => opened,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::from(BAD_INPUT);
+        }
+    };
+    let (mut passed, mut failed, mut unreadable) = (0usize, 0usize, false);
+    for path in &args.files {
+        let outcome = check(path, args, &opened);
+        match &outcome {
+            Outcome::Compared(report, _) if report.passed() => passed += 1,
+            Outcome::Compared(..) | Outcome::Refused(_) => failed += 1,
+            Outcome::Unreadable(_) => (failed, unreadable) = (failed + 1, true),
+        }
+        print(path, args, outcome);
+    }
+    if args.json {
+        print_json(&Counts { passed, failed });
+    } else {
+        println!("{passed} passed, {failed} failed");
+    }
+    ExitCode::from(match (unreadable, failed) {
+        (true, _) => BAD_INPUT,
+        (false, 0) => 0,
+        (false, _) => 1,
+    })
+}
+
+fn check(path: &Path, args: &Args, opened: &Opened) -> Outcome {
+    let golden = match read(path) {
+        Ok(golden) => golden,
+        Err(message) => return Outcome::Unreadable(message),
+    };
+    match opened.verify(&golden, args.form(), Tolerance::of(args.backend.kind(), args.form())) {
+        Ok((report, adapter)) => Outcome::Compared(report, adapter),
+        Err(error) => Outcome::Refused(error.to_string()),
+    }
+}
+
+fn read(path: &Path) -> Result<Golden, String> {
+    if path.is_dir() {
+        return Err("is a folder; name the golden files in it, as *.json".to_owned());
+    }
+    let bytes = fs::read(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => "no such file".to_owned(),
+        _ => error.to_string(),
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| format!("not a golden file: no text after {} bytes", error.utf8_error().valid_up_to()))?;
+    Golden::parse(&text).map_err(|error| error.to_string())
+}
+
+fn print(path: &Path, args: &Args, outcome: Outcome) {
+    let file = path.display().to_string();
+    let (backend, form) = (name(args.backend), name(args.form));
+    let (error, report, adapter) = match outcome {
+        Outcome::Compared(report, adapter) => (None, Some(report), Some(adapter)),
+        Outcome::Unreadable(message) | Outcome::Refused(message) => (Some(message), None, None),
+    };
+    if let Some(message) = &error {
+        eprintln!("error: {file}: {message}");
+    }
+    if args.json {
+        let passed = report.as_ref().is_some_and(Report::passed);
+        print_json(&Line { file: &file, backend: &backend, form: &form, adapter, passed, report, error: error.as_deref() });
+    } else if let Some(report) = report {
+        let verdict = if report.passed() { "ok    " } else { "FAILED" };
+        let rows: Vec<String> = report.rows.iter().map(row).collect();
+        println!("{verdict} {file}  {}", rows.join("  "));
+    }
+}
+
+/// `dk 1.2e-7`, with the tolerance where it failed.
+fn row(row: &Row) -> String {
+    let d = if row.kind == ArrayKind::Gradient { "d" } else { "" };
+    let verdict = if row.passed { String::new() } else { format!(" (> {:.0e})", row.tolerance) };
+    format!("{d}{} {:.1e}{verdict}", row.array, row.error)
+}
+
+/// The name under which the command line knows a value.
+fn name(value: impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+fn print_json(line: &impl Serialize) {
+    match serde_json::to_string(line) {
+        Ok(line) => println!("{line}"),
+        Err(error) => eprintln!("error: a line of JSON could not be written: {error}"),
+    }
+}
