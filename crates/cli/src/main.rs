@@ -34,10 +34,8 @@ fn main() -> ExitCode {
 
 /// Prints help as it is, and what is wrong with the arguments in one line.
 fn refuse(error: &clap::Error) -> ExitCode {
-    let help = matches!(
-        error.kind(),
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
-    );
+    let help =
+        matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
     if help {
         // A closed pipe is no reason to fail.
         let _ = error.print();
@@ -46,7 +44,7 @@ fn refuse(error: &clap::Error) -> ExitCode {
     let text = error.to_string();
     // clap sets usage and tips apart by empty lines; usage is in --help.
     let told = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
-    let told: Vec<&str> = told.map(str::trim).filter(|line| !line.is_empty()).collect();
+    let told: Vec<&str> = told.map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("tip:")).collect();
     eprintln!("{} (see --help)", told.join(" "));
     ExitCode::from(BAD_INPUT)
 }

@@ -134,7 +134,8 @@ fn read(path: &Path) -> Result<Golden, String> {
         std::io::ErrorKind::NotFound => "no such file".to_owned(),
         _ => error.to_string(),
     })?;
-    let text = String::from_utf8(bytes).map_err(|error| format!("not a golden file: no text after {} bytes", error.utf8_error().valid_up_to()))?;
+    let text =
+        String::from_utf8(bytes).map_err(|error| format!("not a golden file: no text after {} bytes", error.utf8_error().valid_up_to()))?;
     Golden::parse(&text).map_err(|error| error.to_string())
 }
 

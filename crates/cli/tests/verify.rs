@@ -101,7 +101,10 @@ fn bad_input_is_one_line() {
     refused(&[write("binary.json", &[0xff, 0xfe, 0])], &["binary.json", "not a golden file"]);
     refused(&[write("list.json", b"[1, 2]")], &["list.json", "not a golden file", "line 1"]);
     refused(&[changed(&folder, "rule.json", |file| file["rule"] = json!("nope"))], &["'nope'", "the rules are", "gdn2"]);
-    refused(&[changed(&folder, "missing.json", |file| drop(file["inputs"].as_object_mut().unwrap().remove("w")))], &["'w' is missing from inputs"]);
+    refused(
+        &[changed(&folder, "missing.json", |file| drop(file["inputs"].as_object_mut().unwrap().remove("w")))],
+        &["'w' is missing from inputs"],
+    );
     refused(&[] as &[&str], &["<FILE>", "required"]);
     let file = golden("linear.strong.json").into_os_string().into_string().unwrap();
     refused(&[file.as_str(), "--backend", "tpu"], &["tpu", "cpu", "gpu"]);

@@ -74,7 +74,8 @@ pub struct Report {
 impl Report {
     /// Compares every output and gradient of the golden file; one that was not computed fails.
     pub fn new(golden: &Golden, computed: &[Computed], tolerance: Tolerance) -> Report {
-        let sections = [(ArrayKind::Output, &golden.outputs, tolerance.output), (ArrayKind::Gradient, &golden.input_grads, tolerance.gradient)];
+        let sections =
+            [(ArrayKind::Output, &golden.outputs, tolerance.output), (ArrayKind::Gradient, &golden.input_grads, tolerance.gradient)];
         let row = |kind: ArrayKind, array: &String, truth: &[f64], tolerance: f64| {
             let found = computed.iter().find(|computed| computed.kind == kind && computed.array == *array);
             let error = found.map_or(f64::INFINITY, |found| relative_error(&found.values, truth));

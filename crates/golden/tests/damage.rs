@@ -71,7 +71,8 @@ fn every_damaged_array_of_a_file_fails() {
         let file: File<f64> = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
         let form = ScanForm::Recurrent;
         type Section = fn(&mut File<f64>) -> &mut std::collections::BTreeMap<String, palimpsest_golden::Array<f64>>;
-        let sections: [Section; 4] = [|file| &mut file.inputs, |file| &mut file.output_grads, |file| &mut file.outputs, |file| &mut file.input_grads];
+        let sections: [Section; 4] =
+            [|file| &mut file.inputs, |file| &mut file.output_grads, |file| &mut file.outputs, |file| &mut file.input_grads];
         for section in sections {
             let names: Vec<String> = section(&mut file.clone()).keys().cloned().collect();
             for name in names {

@@ -4,6 +4,7 @@
 //! Absent parts cost nothing: without `g` the state keeps, without `a` nothing is measured, without `u` zero is written.
 //! A scan knows no rule; it reads rows of packed steps at the places that [`StepLayout`] names.
 
+mod chunk;
 pub(crate) mod chunked;
 mod product;
 pub(crate) mod recurrent;

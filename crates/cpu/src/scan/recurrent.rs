@@ -1,6 +1,6 @@
 //! The recurrent form: token by token, and back again from checkpoints.
 
-use super::state::{add_read, decay, decay_and_measure, edit, edit_and_read, rows_dot};
+use super::state::{add_read, decay, decay_and_measure, edit, edit_and_read, edit_gradient, measure_gradient, rows_dot};
 use super::step::{Step, decay_factors, query, row_of, row_of_mut, set_decay_gradient, set_gradient};
 use super::{Backward, Forward, Scratch, start};
 use crate::{Real, reduce::dot};
@@ -56,8 +56,8 @@ pub(crate) fn backward<F: Real>(layout: &StepLayout, shape: ScanShape, mut io: B
     let (size, count) = (key * value, layout.steps.len());
     let spans = time.div_ceil(SPAN);
     let held = SPAN * count;
-    let [state, d_state, decayed, measured, factors, d_r, x] =
-        scratch.parts([size, size, held * size, held * value, held * key, value, key]);
+    let [state, d_state, decayed, measured, factors, d_r, x, d_g] =
+        scratch.parts([size, size, held * size, held * value, held * key, value, key, key]);
     for sequence in 0..batch * heads {
         start(io.d_last, sequence, d_state);
         for span in (0..spans).rev() {
@@ -97,24 +97,14 @@ pub(crate) fn backward<F: Real>(layout: &StepLayout, shape: ScanShape, mut io: B
                         set_gradient(Some(layout.query), d_row, x);
                         edit(d_state, value, query(layout, row, shape), F::one(), d_o);
                     }
-                    rows_dot(d_state, value, r, x);
-                    set_gradient(Some(slots.key), d_row, x);
                     d_r.fill(F::zero());
-                    add_read(d_state, value, step.key, F::one(), d_r);
+                    edit_gradient(d_state, value, step.key, r, x, d_r);
+                    set_gradient(Some(slots.key), d_row, x);
                     set_gradient(slots.write, d_row, d_r);
-                    if let Some(erase) = step.erase {
-                        rows_dot(before, value, d_r, x);
-                        x.iter_mut().for_each(|x| *x = -*x);
-                        set_gradient(slots.erase, d_row, x);
-                        edit(d_state, value, erase, -F::one(), d_r);
-                    }
-                    if slots.decay.is_some() {
-                        for ((d_g, d_s), s) in x.iter_mut().zip(d_state.chunks_exact(value)).zip(before.chunks_exact(value)) {
-                            *d_g = dot(d_s, s);
-                        }
-                        set_decay_gradient(slots, d_row, x);
-                        decay(d_state, value, &factors[at * key..][..key]);
-                    }
+                    let factors = slots.decay.map(|_| &factors[at * key..][..key]);
+                    measure_gradient(d_state, before, d_r, (step.erase, x), (factors, d_g));
+                    set_gradient(slots.erase, d_row, x);
+                    set_decay_gradient(slots, d_row, d_g);
                 }
             }
         }

@@ -1,6 +1,9 @@
 //! Passes over one state `[K, V]`, four rows at a time so that the row vectors they share stay in registers.
 
-use crate::Real;
+use crate::{
+    Real,
+    reduce::{add_scaled, dot},
+};
 
 /// Splits four rows of length `v`.
 #[inline(always)]
@@ -88,6 +91,42 @@ pub(super) fn edit_and_read<F: Real>(state: &mut [F], v: usize, key: &[F], r: &[
 /// `x_i = S_i . r` for every row: the products of a state with a value vector.
 pub(super) fn rows_dot<F: Real>(state: &[F], v: usize, r: &[F], x: &mut [F]) {
     for (row, x) in state.chunks_exact(v).zip(x) {
-        *x = crate::reduce::dot(row, r);
+        *x = dot(row, r);
+    }
+}
+
+/// Through an edit: `dk = dS r` set, `dr += dS^T k`, in one pass.
+pub(super) fn edit_gradient<F: Real>(d_state: &[F], v: usize, key: &[F], r: &[F], d_key: &mut [F], d_r: &mut [F]) {
+    let d_r = &mut d_r[..v];
+    for (i, block) in d_state.chunks_exact(4 * v).enumerate() {
+        let [s0, s1, s2, s3] = rows(block, v);
+        let [k0, k1, k2, k3] = four(key, 4 * i);
+        d_key[4 * i..][..4].copy_from_slice(&[dot(s0, r), dot(s1, r), dot(s2, r), dot(s3, r)]);
+        for j in 0..v {
+            d_r[j] += (k0 * s0[j] + k1 * s1[j]) + (k2 * s2[j] + k3 * s3[j]);
+        }
+    }
+}
+
+/// Through a measurement and a decay, row by row: `da = -S' dr`, `dS' = dS - a dr^T`, `dg = rowsum(dS' * S')`, `dS <- Diag(factors) dS'`.
+///
+/// `before` is `S'`. Without an erase vector or without factors that part is left out.
+pub(super) fn measure_gradient<F: Real>(
+    d_state: &mut [F],
+    before: &[F],
+    d_r: &[F],
+    (erase, d_erase): (Option<&[F]>, &mut [F]),
+    (factors, d_g): (Option<&[F]>, &mut [F]),
+) {
+    let v = d_r.len();
+    for (i, (row, before)) in d_state.chunks_exact_mut(v).zip(before.chunks_exact(v)).enumerate() {
+        if let Some(erase) = erase {
+            d_erase[i] = -dot(before, d_r);
+            add_scaled(row, -erase[i], d_r);
+        }
+        if let Some(factors) = factors {
+            d_g[i] = dot(row, before);
+            row.iter_mut().for_each(|s| *s *= factors[i]);
+        }
     }
 }
