@@ -32,7 +32,8 @@ pub(crate) fn multiply<F: Real>([m, k, n]: [usize; 3], a: Matrix<F>, b: Matrix<F
     if m == 0 || n == 0 || k == 0 {
         return;
     }
-    let end = |offset: usize, [rows, columns]: [usize; 2], strides: [usize; 2]| offset + (rows - 1) * strides[0] + (columns - 1) * strides[1];
+    let end =
+        |offset: usize, [rows, columns]: [usize; 2], strides: [usize; 2]| offset + (rows - 1) * strides[0] + (columns - 1) * strides[1];
     assert!(end(a.offset, [m, k], a.strides) < a.data.len(), "left matrix of a product is too short");
     assert!(end(b.offset, [k, n], b.strides) < b.data.len(), "right matrix of a product is too short");
     assert!(end(c.offset, [m, n], [c.stride, 1]) < c.data.len() && (n <= c.stride || m == 1), "target of a product is too short");

@@ -12,11 +12,6 @@ pub(crate) struct Rows<'a, F> {
 }
 
 impl<'a, F: Real> Rows<'a, F> {
-    /// A whole matrix with rows of `width`.
-    pub(crate) fn whole(data: &'a [F], width: usize) -> Self {
-        Rows { data, offset: 0, width, stride: width }
-    }
-
     #[inline(always)]
     pub(crate) fn row(&self, n: usize) -> &'a [F] {
         &self.data[n * self.stride + self.offset..][..self.width]
