@@ -17,8 +17,32 @@ pub(crate) struct Work<F> {
     maps: Vec<Option<Map<F>>>,
     /// By operation: a scan's checkpoints; empty for the others and for plans that only run forward.
     checkpoints: Vec<Vec<F>>,
+    /// By operation: what it writes.
+    outputs: Vec<Outputs>,
     /// By operation: where its operands' gradients go.
     sinks: Vec<Vec<Option<Sink>>>,
+}
+
+/// An operation's main output, its last state if it gives one, and its answers.
+type Outputs = (TensorId, Option<TensorId>, Option<TensorId>);
+
+fn outputs(op: &Op) -> Outputs {
+    match op {
+        Op::Embed(op) => (op.y, None, None),
+        Op::RmsNorm(op) => (op.y, None, None),
+        Op::Linear(op) => (op.y, None, None),
+        Op::ShortConv(op) => (op.y, None, None),
+        Op::Gates(op) => (op.y, None, None),
+        Op::Decay(op) => (op.y, None, None),
+        Op::Unit(op) => (op.y, None, None),
+        Op::RuleMap(op) => (op.steps, None, None),
+        Op::Scan(op) => (op.o, op.last, None),
+        Op::Attention(op) => (op.o, None, None),
+        Op::GatedNorm(op) => (op.y, None, None),
+        Op::SwiGlu(op) => (op.y, None, None),
+        Op::Gather(op) => (op.y, None, None),
+        Op::CrossEntropy(op) => (op.loss, None, Some(op.answers)),
+    }
 }
 
 impl<F: Real> Work<F> {
@@ -38,6 +62,7 @@ impl<F: Real> Work<F> {
         Work {
             row: vec![F::zero(); plan.forward.iter().map(|op| scratch(op, buffers)).max().unwrap_or(0)],
             scan: scan::Scratch::default(),
+            outputs: plan.forward.iter().map(outputs).collect(),
             maps: plan.forward.iter().map(map).collect(),
             checkpoints: plan.forward.iter().map(checkpoints).collect(),
             sinks,
@@ -75,69 +100,97 @@ fn head_values<'a, F: Real>(op: &RuleMap, buffers: &'a Buffers<F>) -> [&'a [F]; 
 
 /// Runs the `index`-th forward operation.
 pub(crate) fn forward<F: Real>(op: &Op, index: usize, buffers: &mut Buffers<F>, work: &mut Work<F>) {
-    let row = work.row.as_mut_slice();
-    // Takes the output out of the buffers, writes it, and puts it back.
-    fn write<F: Real>(y: TensorId, buffers: &mut Buffers<F>, write: impl FnOnce(&mut [F], &Buffers<F>)) {
-        let mut values = buffers.take(y);
-        write(&mut values, buffers);
-        buffers.restore(y, values);
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: this processor has the feature.
+        #[allow(unsafe_code, reason = "calls code compiled for wider vectors")]
+        return unsafe { forward_avx2(op, index, buffers, work) };
     }
+    forward_any(op, index, buffers, work);
+}
+
+/// Same code, vectors of eight; sums keep their order, so the bits are the same.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn forward_avx2<F: Real>(op: &Op, index: usize, buffers: &mut Buffers<F>, work: &mut Work<F>) {
+    forward_any(op, index, buffers, work);
+}
+
+// Outputs are taken out of the buffers while they are written. No closures: each would be compiled for narrow vectors only.
+#[inline(always)]
+fn forward_any<F: Real>(op: &Op, index: usize, buffers: &mut Buffers<F>, work: &mut Work<F>) {
+    let (output, last, answers) = work.outputs[index];
+    let mut taken = buffers.take(output);
+    let mut taken_last = last.map(|id| buffers.take(id));
+    let mut taken_answers = answers.map(|id| buffers.take_integers(id));
+    let b = &*buffers;
+    let (y, row) = (taken.as_mut_slice(), work.row.as_mut_slice());
     match op {
-        Op::Embed(op) => write(op.y, buffers, |y, b| embed::forward(y, b.integers(op.tokens), b.value(op.table), b.width(op.table))),
-        Op::RmsNorm(op) => write(op.y, buffers, |y, b| rms_norm::forward(y, b.value(op.x), b.value(op.weight))),
-        Op::Linear(op) => write(op.y, buffers, |y, b| {
+        Op::Embed(op) => embed::forward(y, b.integers(op.tokens), b.value(op.table), b.width(op.table)),
+        Op::RmsNorm(op) => rms_norm::forward(y, b.value(op.x), b.value(op.weight)),
+        Op::Linear(op) => {
             let (bias, residual) = (op.bias.map(|id| b.value(id)), op.residual.map(|id| b.value(id)));
             linear::forward(y, b.rows(op.x), b.value(op.weight), bias, residual, op.blocks);
-        }),
-        Op::ShortConv(op) => write(op.y, buffers, |y, b| {
-            short_conv::forward(y, b.rows(op.x), op.taps.map(|id| b.value(id)), conv_shape(op, b), row);
-        }),
-        Op::Gates(op) => write(op.y, buffers, |y, b| {
-            gates::forward(y, b.rows(op.x), b.value(op.bias), &op.parts, op.heads, b.width(op.y));
-        }),
-        Op::Decay(op) => write(op.y, buffers, |y, b| {
-            decay::forward(y, b.rows(op.x), b.value(op.log_rate), b.value(op.bias), decay_shape(op, b));
-        }),
-        Op::Unit(op) => write(op.y, buffers, |y, b| unit::forward(y, b.rows(op.x), op.heads, op.slot, b.width(op.y))),
-        Op::RuleMap(op) => write(op.steps, buffers, |steps, b| {
-            let Some(map) = work.maps[index].as_mut() else { return };
-            map.forward(steps, b.value(op.inputs), &head_values(op, b), op.shape.heads);
-        }),
+        }
+        Op::ShortConv(op) => short_conv::forward(y, b.rows(op.x), op.taps.map(|id| b.value(id)), conv_shape(op, b), row),
+        Op::Gates(op) => gates::forward(y, b.rows(op.x), b.value(op.bias), &op.parts, op.heads, b.width(op.y)),
+        Op::Decay(op) => decay::forward(y, b.rows(op.x), b.value(op.log_rate), b.value(op.bias), decay_shape(op, b)),
+        Op::Unit(op) => unit::forward(y, b.rows(op.x), op.heads, op.slot, b.width(op.y)),
+        Op::RuleMap(op) => {
+            if let Some(map) = work.maps[index].as_mut() {
+                map.forward(y, b.value(op.inputs), &head_values(op, b), op.shape.heads);
+            }
+        }
         Op::Scan(op) => {
-            let mut o = buffers.take(op.o);
-            let mut last = op.last.map(|id| buffers.take(id));
             let checkpoints = &mut work.checkpoints[index];
             let io = scan::Forward {
-                steps: buffers.value(op.steps),
-                initial: op.initial.map(|id| buffers.value(id)),
-                o: &mut o,
-                last: last.as_deref_mut(),
+                steps: b.value(op.steps),
+                initial: op.initial.map(|id| b.value(id)),
+                o: y,
+                last: taken_last.as_deref_mut(),
                 checkpoints: if checkpoints.is_empty() { None } else { Some(checkpoints) },
             };
             scan::forward(op, io, &mut work.scan);
-            buffers.restore(op.o, o);
-            if let (Some(id), Some(last)) = (op.last, last) {
-                buffers.restore(id, last);
-            }
         }
-        Op::Attention(op) => write(op.o, buffers, |o, b| attention::forward(o, b.value(op.x), op.shape, row)),
-        Op::GatedNorm(op) => write(op.y, buffers, |y, b| {
+        Op::Attention(op) => attention::forward(y, b.value(op.x), op.shape, row),
+        Op::GatedNorm(op) => {
             gated_norm::forward(y, b.value(op.o), b.value(op.weight), op.gate.map(|gate| b.rows(gate)), op.heads);
-        }),
-        Op::SwiGlu(op) => write(op.y, buffers, |y, b| swiglu::forward(y, b.value(op.x), b.width(op.y))),
-        Op::Gather(op) => write(op.y, buffers, |y, b| gather::forward(y, b.value(op.x), b.integers(op.rows), b.width(op.x))),
-        Op::CrossEntropy(op) => {
-            let mut answers = buffers.take_integers(op.answers);
-            write(op.loss, buffers, |loss, b| {
-                cross_entropy::forward(loss, &mut answers, b.value(op.logits), b.integers(op.targets));
-            });
-            buffers.restore_integers(op.answers, answers);
         }
+        Op::SwiGlu(op) => swiglu::forward(y, b.value(op.x), b.width(op.y)),
+        Op::Gather(op) => gather::forward(y, b.value(op.x), b.integers(op.rows), b.width(op.x)),
+        Op::CrossEntropy(op) => {
+            let answers = taken_answers.as_deref_mut().unwrap_or_default();
+            cross_entropy::forward(y, answers, b.value(op.logits), b.integers(op.targets));
+        }
+    }
+    buffers.restore(output, taken);
+    if let (Some(id), Some(taken)) = (last, taken_last) {
+        buffers.restore(id, taken);
+    }
+    if let (Some(id), Some(taken)) = (answers, taken_answers) {
+        buffers.restore_integers(id, taken);
     }
 }
 
 /// Runs the gradient of the `index`-th forward operation.
 pub(crate) fn backward<F: Real>(op: &Op, index: usize, buffers: &mut Buffers<F>, work: &mut Work<F>) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: this processor has the feature.
+        #[allow(unsafe_code, reason = "calls code compiled for wider vectors")]
+        return unsafe { backward_avx2(op, index, buffers, work) };
+    }
+    backward_any(op, index, buffers, work);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn backward_avx2<F: Real>(op: &Op, index: usize, buffers: &mut Buffers<F>, work: &mut Work<F>) {
+    backward_any(op, index, buffers, work);
+}
+
+#[inline(always)]
+fn backward_any<F: Real>(op: &Op, index: usize, buffers: &mut Buffers<F>, work: &mut Work<F>) {
     let sinks = &work.sinks[index];
     let mut taken = buffers.take_gradients(sinks);
     {

@@ -24,7 +24,7 @@ pub enum Init {
 impl Init {
     /// Draws `len` values.
     pub fn draw(self, len: usize, rng: &mut Pcg64) -> Vec<f32> {
-        let mut normal = |rng: &mut Pcg64| -> f32 { StandardNormal.sample(rng) };
+        let normal = |rng: &mut Pcg64| -> f32 { StandardNormal.sample(rng) };
         match self {
             Init::Constant(value) => vec![value; len],
             Init::Normal(std) => (0..len).map(|_| std * normal(rng)).collect(),

@@ -35,6 +35,7 @@ fn weights<F: Real>(p: &mut [F], x: &[F], shape: ScanShape, row: usize) {
 }
 
 /// `x` `[B, T, H, 2 K + V]`, `o` `[B, T, H, V]`. `scratch` is `[T]`.
+#[inline(always)]
 pub(crate) fn forward<F: Real>(o: &mut [F], x: &[F], shape: ScanShape, scratch: &mut [F]) {
     for (row, o) in o.chunks_exact_mut(shape.value).enumerate() {
         let t = row / shape.heads % shape.time;
@@ -49,6 +50,7 @@ pub(crate) fn forward<F: Real>(o: &mut [F], x: &[F], shape: ScanShape, scratch: 
 
 /// Term 1: `dv_s += p_ts do_t`; `dp_ts = do_t . v_s`; `da_ts = p_ts (dp_ts - do_t . o_t) / sqrt K`;
 /// term 2: `dq_t += da_ts k_s`; term 3: `dk_s += da_ts q_t`. `scratch` is `[T + K]`.
+#[inline(always)]
 pub(crate) fn backward<F: Real>(dx: Option<Gradient<F>>, d_o: &[F], o: &[F], x: &[F], shape: ScanShape, scratch: &mut [F]) {
     let Some(mut dx) = dx else { return };
     let dx = dx.accumulator();

@@ -4,6 +4,7 @@ use crate::Real;
 use crate::rows::{Gradient, put};
 
 /// `max + log sum exp(logits - max)` and the maximum's first index. A row with NaN gives NaN.
+#[inline(always)]
 fn log_sum_exp<F: Real>(logits: &[F]) -> (F, usize) {
     let mut answer = 0;
     for (j, &logit) in logits.iter().enumerate() {
@@ -17,6 +18,7 @@ fn log_sum_exp<F: Real>(logits: &[F]) -> (F, usize) {
 }
 
 /// `logits` `[L, vocab]`, `targets` and `answers` `[L]`, `loss` `[1]`.
+#[inline(always)]
 pub(crate) fn forward<F: Real>(loss: &mut [F], answers: &mut [u32], logits: &[F], targets: &[u32]) {
     let vocab = logits.len() / targets.len();
     let mut sum = F::zero();
@@ -29,6 +31,7 @@ pub(crate) fn forward<F: Real>(loss: &mut [F], answers: &mut [u32], logits: &[F]
 }
 
 /// `dlogits[i] = (softmax(logits[i]) - onehot(targets[i])) / L`: the loss's own gradient is 1.
+#[inline(always)]
 pub(crate) fn backward<F: Real>(dlogits: Option<Gradient<F>>, logits: &[F], targets: &[u32]) {
     let Some(mut dlogits) = dlogits else { return };
     let (vocab, adds) = (logits.len() / targets.len(), dlogits.adds);

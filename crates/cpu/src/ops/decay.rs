@@ -18,6 +18,7 @@ pub(crate) struct Shape {
 }
 
 /// `x` `[N, H * width]`, `log_rate` `[H]`, `bias` `[H * width]`, `y` `[N, H, stride]`.
+#[inline(always)]
 pub(crate) fn forward<F: Real>(y: &mut [F], x: Rows<F>, log_rate: &[F], bias: &[F], shape: Shape) {
     let Shape { form, width, slot, heads, stride } = shape;
     let floor = F::of(f64::from(SAFE_FLOOR));
@@ -45,6 +46,7 @@ pub(crate) fn forward<F: Real>(y: &mut [F], x: Rows<F>, log_rate: &[F], bias: &[
 
 /// With `z = A D` and `E = -dg/dz` (1, or `exp(-z / |l|)`): `dx = -dg E A sigmoid(x + bias)`; `dbias = sum dx`;
 /// `dlog_rate = sum -dg E z`. `row` is scratch `[2 width]`.
+#[inline(always)]
 pub(crate) fn backward<F: Real>(
     mut dx: Option<Gradient<F>>,
     mut dlog_rate: Option<Gradient<F>>,

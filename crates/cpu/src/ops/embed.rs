@@ -4,6 +4,7 @@ use crate::Real;
 use crate::rows::Gradient;
 
 /// `tokens` `[N]`, `table` `[vocab, d]`, `y` `[N, d]`.
+#[inline(always)]
 pub(crate) fn forward<F: Real>(y: &mut [F], tokens: &[u32], table: &[F], d: usize) {
     for (y, &token) in y.chunks_exact_mut(d).zip(tokens) {
         y.copy_from_slice(&table[token as usize * d..][..d]);
@@ -11,6 +12,7 @@ pub(crate) fn forward<F: Real>(y: &mut [F], tokens: &[u32], table: &[F], d: usiz
 }
 
 /// `dtable[token] = sum of dy over the token's positions`, in order of position.
+#[inline(always)]
 pub(crate) fn backward<F: Real>(dtable: Option<Gradient<F>>, dy: &[F], tokens: &[u32], d: usize) {
     let Some(mut dtable) = dtable else { return };
     let dtable = dtable.accumulator();

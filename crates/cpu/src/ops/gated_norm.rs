@@ -6,6 +6,7 @@ use crate::reduce::dot;
 use crate::rows::{Gradient, Rows, put};
 
 /// `o` and `y` `[N, H * V]`, `weight` `[V]`, `gate` `[N, H * V]`.
+#[inline(always)]
 pub(crate) fn forward<F: Real>(y: &mut [F], o: &[F], weight: &[F], gate: Option<Rows<F>>, heads: usize) {
     let value = weight.len();
     for (index, (y, o)) in y.chunks_exact_mut(value).zip(o.chunks_exact(value)).enumerate() {
@@ -24,6 +25,7 @@ pub(crate) fn forward<F: Real>(y: &mut [F], o: &[F], weight: &[F], gate: Option<
 
 /// With `n = o / rms` and `s = sigmoid(gate)`: `dweight = sum dy n s`; `dgate = dy weight n s (1 - s)`;
 /// `dn = dy weight s`; `do = (dn - n mean(dn n)) / rms`. `row` is scratch `[V]`.
+#[inline(always)]
 pub(crate) fn backward<F: Real>(
     mut d_o: Option<Gradient<F>>,
     mut dweight: Option<Gradient<F>>,

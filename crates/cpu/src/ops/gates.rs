@@ -5,6 +5,7 @@ use crate::rows::{Gradient, Rows, put};
 use palimpsest_plan::GatePart;
 
 /// `x` `[N, C]`, `bias` `[C]`, `y` `[N, H, stride]`.
+#[inline(always)]
 pub(crate) fn forward<F: Real>(y: &mut [F], x: Rows<F>, bias: &[F], parts: &[GatePart], heads: usize, stride: usize) {
     for (n, y) in y.chunks_exact_mut(heads * stride).enumerate() {
         let x = x.row(n);
@@ -23,6 +24,7 @@ pub(crate) fn forward<F: Real>(y: &mut [F], x: Rows<F>, bias: &[F], parts: &[Gat
 }
 
 /// `dx = dy y (1 - y)`; `dbias = sum dx`. `row` is scratch `[C]`.
+#[inline(always)]
 pub(crate) fn backward<F: Real>(
     mut dx: Option<Gradient<F>>,
     mut dbias: Option<Gradient<F>>,

@@ -4,6 +4,7 @@ use crate::Real;
 use crate::rows::Gradient;
 
 /// `x` `[N, d]`, `rows` `[L]`, `y` `[L, d]`.
+#[inline(always)]
 pub(crate) fn forward<F: Real>(y: &mut [F], x: &[F], rows: &[u32], d: usize) {
     for (y, &row) in y.chunks_exact_mut(d).zip(rows) {
         y.copy_from_slice(&x[row as usize * d..][..d]);
@@ -11,6 +12,7 @@ pub(crate) fn forward<F: Real>(y: &mut [F], x: &[F], rows: &[u32], d: usize) {
 }
 
 /// `dx[rows[i]] = dy[i]`, zero in the other rows.
+#[inline(always)]
 pub(crate) fn backward<F: Real>(dx: Option<Gradient<F>>, dy: &[F], rows: &[u32], d: usize) {
     let Some(mut dx) = dx else { return };
     let dx = dx.accumulator();

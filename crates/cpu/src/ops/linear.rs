@@ -10,12 +10,14 @@ struct Block {
     outputs: usize,
 }
 
+#[inline(always)]
 fn block(blocks: usize, weight: usize, x_width: usize) -> Block {
     let inputs = x_width / blocks;
     Block { inputs, outputs: weight / inputs / blocks }
 }
 
 /// `x` `[N, in]`, `weight` `[out, in / blocks]`, `bias` `[out]`, `residual` and `y` `[N, out]`.
+#[inline(always)]
 pub(crate) fn forward<F: Real>(y: &mut [F], x: Rows<F>, weight: &[F], bias: Option<&[F]>, residual: Option<&[F]>, blocks: usize) {
     let Block { inputs, outputs } = block(blocks, weight.len(), x.width);
     let out = outputs * blocks;
@@ -38,6 +40,7 @@ pub(crate) fn forward<F: Real>(y: &mut [F], x: Rows<F>, weight: &[F], bias: Opti
 }
 
 /// `dx = dy W`; `dW = dy^T x`; `dbias = sum dy`. The residual's gradient is `dy` itself.
+#[inline(always)]
 pub(crate) fn backward<F: Real>(
     dx: Option<Gradient<F>>,
     dweight: Option<Gradient<F>>,

@@ -12,6 +12,7 @@ pub(crate) fn inverse_rms<F: Real>(x: &[F]) -> F {
 }
 
 /// `x` `[N, d]`, `weight` `[d]`, `y` `[N, d]`.
+#[inline(always)]
 pub(crate) fn forward<F: Real>(y: &mut [F], x: &[F], weight: &[F]) {
     let d = weight.len();
     for (y, x) in y.chunks_exact_mut(d).zip(x.chunks_exact(d)) {
@@ -23,6 +24,7 @@ pub(crate) fn forward<F: Real>(y: &mut [F], x: &[F], weight: &[F]) {
 }
 
 /// With `n = x / rms`: `dweight = sum dy n`; `dn = dy weight`; `dx = (dn - n mean(dn n)) / rms`. `row` is scratch `[d]`.
+#[inline(always)]
 pub(crate) fn backward<F: Real>(
     mut dx: Option<Gradient<F>>,
     mut dweight: Option<Gradient<F>>,

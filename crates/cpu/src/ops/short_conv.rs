@@ -26,6 +26,7 @@ pub(crate) fn scratch(shape: Shape, columns: usize) -> usize {
 }
 
 /// Taps with the column last: `[C, W]` to `[W, C]`, so that inner loops are contiguous.
+#[inline(always)]
 fn turn<F: Real>(turned: &mut [F], taps: &[F], width: usize) {
     let columns = taps.len() / width;
     for column in 0..columns {
@@ -43,12 +44,11 @@ fn convolve<F: Real>(c: &mut [F], x: Rows<F>, turned: &[F], shape: Shape, n: usi
         c.copy_from_slice(x.row(n));
         return;
     }
+    let c = &mut c[..columns];
     c.fill(F::zero());
-    for i in 0..shape.taps {
+    // Taps that fall before the sequence meet zeros.
+    for i in (shape.taps - 1).saturating_sub(n % shape.time)..shape.taps {
         let back = shape.taps - 1 - i;
-        if back > n % shape.time {
-            continue; // before the sequence
-        }
         let (x, taps) = (x.row(n - back), &turned[i * columns..][..columns]);
         for j in 0..columns {
             c[j] += taps[j] * x[j];
@@ -57,6 +57,7 @@ fn convolve<F: Real>(c: &mut [F], x: Rows<F>, turned: &[F], shape: Shape, n: usi
 }
 
 /// Each part's (column, slot) of a head.
+#[inline(always)]
 fn pieces(parts: &[ConvPart], heads: usize) -> impl Iterator<Item = (ConvPart, usize, usize)> {
     let mut first = 0;
     parts.iter().flat_map(move |&part| {
@@ -67,6 +68,7 @@ fn pieces(parts: &[ConvPart], heads: usize) -> impl Iterator<Item = (ConvPart, u
 }
 
 /// `x` `[N, C]`, `taps` `[C, W]`, `y` `[N, H, stride]`.
+#[inline(always)]
 pub(crate) fn forward<F: Real>(y: &mut [F], x: Rows<F>, taps: Option<&[F]>, shape: Shape, scratch: &mut [F]) {
     let columns = x.width;
     let (turned, rest) = scratch.split_at_mut(columns * shape.taps);
@@ -92,6 +94,7 @@ pub(crate) fn forward<F: Real>(y: &mut [F], x: Rows<F>, taps: Option<&[F]>, shap
 
 /// `ds` from `dy` (unit parts: `ds = (dy - y (y . dy)) / |s|`); `dc = ds sigmoid(c) (1 + c (1 - sigmoid(c)))`;
 /// `dx[t] = sum_i taps[i] dc[t + (W - 1) - i]`; `dtaps[i] = sum_t dc[t] x[t - (W - 1) + i]`.
+#[inline(always)]
 pub(crate) fn backward<F: Real>(
     mut dx: Option<Gradient<F>>,
     mut dtaps: Option<Gradient<F>>,

@@ -19,6 +19,7 @@ pub(crate) fn slope<F: Real>(x: &[F], dy: &[F]) -> (F, F) {
 }
 
 /// `x` `[N, H * width]`, `y` `[N, H, stride]`.
+#[inline(always)]
 pub(crate) fn forward<F: Real>(y: &mut [F], x: Rows<F>, heads: usize, slot: usize, stride: usize) {
     let width = x.width / heads;
     for (n, y) in y.chunks_exact_mut(heads * stride).enumerate() {
@@ -32,6 +33,7 @@ pub(crate) fn forward<F: Real>(y: &mut [F], x: Rows<F>, heads: usize, slot: usiz
 }
 
 /// `dx = r (dy - x r^2 (x . dy))`.
+#[inline(always)]
 pub(crate) fn backward<F: Real>(dx: Option<Gradient<F>>, dy: &[F], x: Rows<F>, heads: usize, slot: usize, stride: usize) {
     let Some(mut dx) = dx else { return };
     let (width, adds) = (x.width / heads, dx.adds);
