@@ -1,6 +1,7 @@
 //! Examples packed for the model.
 
 use crate::Example;
+use std::borrow::Borrow;
 
 /// B examples of T tokens and L labels each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,10 +15,11 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Packs examples of equal length.
-    pub fn pack(examples: impl IntoIterator<Item = Example>) -> Batch {
+    /// Packs examples of equal length, owned or borrowed.
+    pub fn pack<E: Borrow<Example>>(examples: impl IntoIterator<Item = E>) -> Batch {
         let mut batch = Batch::default();
         for example in examples {
+            let example = example.borrow();
             let start = batch.tokens.len() as u32;
             batch.tokens.extend_from_slice(&example.tokens);
             batch.rows.extend(example.labels.iter().map(|label| start + label.position));

@@ -200,3 +200,94 @@ impl Task for Mqar {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use statrs::distribution::{ChiSquared, ContinuousCDF};
+    use std::collections::HashMap;
+
+    /// Reads the context as pairs, knowing only the format.
+    fn solve(settings: &TaskSettings, example: &Example) -> Vec<u32> {
+        let context = 2 * settings.int("pairs") * settings.int("passes");
+        let pairs: HashMap<u32, u32> = example.tokens[..context].chunks(2).map(|pair| (pair[0], pair[1])).collect();
+        example.labels.iter().map(|label| pairs[&example.tokens[label.position as usize]]).collect()
+    }
+
+    fn targets(example: &Example) -> Vec<u32> {
+        example.labels.iter().map(|label| label.target).collect()
+    }
+
+    #[test]
+    fn every_answer_stands_in_the_context() {
+        let mut rng = Pcg64::seed_from_u64(1);
+        for (passes, random, filler) in [(1, 0, 16), (3, 0, 16), (1, 1, 16), (2, 1, 0)] {
+            let settings = TASK.defaults().with("passes", passes.into()).with("random_non_queries", random.into());
+            let settings = settings.with("filler", filler.into());
+            TASK.check(&settings).unwrap();
+            for _ in 0..50 {
+                let example = TASK.sample(&settings, &mut rng);
+                assert_eq!(solve(&settings, &example), targets(&example));
+                let mut keys: Vec<u32> = example.labels.iter().map(|label| example.tokens[label.position as usize]).collect();
+                keys.sort();
+                keys.dedup();
+                assert_eq!(keys.len(), 4, "each key is asked for once");
+            }
+        }
+    }
+
+    #[test]
+    fn random_filler_uses_its_own_symbols_or_all() {
+        let mut rng = Pcg64::seed_from_u64(2);
+        let fillers = |settings: TaskSettings, rng: &mut Pcg64| -> Vec<u32> {
+            let examples: Vec<Example> = (0..200).map(|_| TASK.sample(&settings, rng)).collect();
+            let tokens = examples.iter().flat_map(|example| example.tokens.iter().zip(&example.roles));
+            tokens.filter(|(_, role)| **role == Role::Filler).map(|(token, _)| *token).collect()
+        };
+        let blank = TASK.defaults();
+        assert!(fillers(blank, &mut rng).iter().all(|token| *token == 0));
+        let own = blank.with("random_non_queries", 1.0);
+        let drawn = fillers(own, &mut rng);
+        assert!((64..80).all(|id| drawn.contains(&id)) && drawn.iter().all(|id| (64..80).contains(id)));
+        assert_eq!(TASK.vocabulary(&own), 80);
+        let all = own.with("filler", 0.0);
+        let drawn = fillers(all, &mut rng);
+        assert!((0..64).all(|id| drawn.contains(&id)) && drawn.iter().all(|id| *id < 64));
+        assert_eq!(TASK.vocabulary(&all), 64);
+    }
+
+    /// Probability of a chi-square as large as that of the first key's slot against weights of `power`.
+    fn slot_law(drawn_with: f64, power: f64) -> f64 {
+        let settings = TASK.defaults().with("power", drawn_with);
+        let (slots, draws, mut rng) = (28, 20_000, Pcg64::seed_from_u64(3));
+        let mut counts = vec![0.0; slots];
+        for _ in 0..draws {
+            let example = TASK.sample(&settings, &mut rng);
+            let first = example.labels.iter().find(|label| example.tokens[label.position as usize] == example.tokens[0]);
+            counts[(first.unwrap().position as usize - 8) / 2] += 1.0;
+        }
+        let weights: Vec<f64> = (0..slots).map(|slot| ((slot + 1) as f64).powf(power - 1.0)).collect();
+        let total: f64 = weights.iter().sum();
+        let expected = weights.iter().map(|weight| weight / total * f64::from(draws));
+        let statistic: f64 = counts.iter().zip(expected).map(|(count, expected)| (count - expected).powi(2) / expected).sum();
+        ChiSquared::new((slots - 1) as f64).unwrap().sf(statistic)
+    }
+
+    #[test]
+    fn the_first_key_is_asked_for_by_the_power_law() {
+        for power in [0.01, 0.5, 1.0] {
+            assert!(slot_law(power, power) > 1e-3, "power {power}");
+        }
+        assert!(slot_law(0.01, 0.2) < 1e-6, "another law must be told apart");
+    }
+
+    #[test]
+    fn too_many_pairs_or_passes_are_named_with_the_nearest() {
+        let problem = |key, value: f64| TASK.check(&TASK.defaults().with(key, value)).unwrap_err();
+        assert_eq!(problem("pairs", 900.0).to_string(), "pairs is out of range 1 to 16 for length 64: the nearest that fits is 16");
+        assert_eq!(problem("passes", 40.0).message, "out of range 1 to 31 for length 64");
+        assert_eq!(problem("passes", 20.0).message, "out of range 1 to 1 for length 64 and 20 passes");
+        assert_eq!(problem("vocab", 8.0).message, "out of range 1 to 3 for vocab 8");
+    }
+}
