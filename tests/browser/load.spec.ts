@@ -1,0 +1,15 @@
+import { adapter, expect, expectNoViolations, test } from './page';
+
+test('the page loads without errors', async ({ page, open }) => {
+  await open();
+  await expect(page).toHaveTitle(/Palimpsest/);
+  await page.waitForLoadState('networkidle');
+  await expectNoViolations(page);
+});
+
+test('the project has the adapter that its name says', async ({ page, open }, { project }) => {
+  await open();
+  const found = await adapter(page);
+  if (project.name === 'webgpu') expect(found).toMatch(/swiftshader/i);
+  else expect(found).toMatch(/^no /);
+});
