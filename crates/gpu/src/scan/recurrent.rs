@@ -1,0 +1,189 @@
+//! The recurrent form: token by token, S in registers.
+
+use super::declare::{Kernel, gradient, kept};
+use super::{VEC4, WORKGROUP_BYTES};
+use crate::kernel::{Access, Recorder, Region, ScratchId};
+use palimpsest_plan::Scan;
+
+const FORWARD: &str = include_str!("../../../../shaders/kernels/scan_recurrent.wgsl");
+const BACKWARD: &str = include_str!("../../../../shaders/kernels/scan_recurrent_backward.wgsl");
+
+/// Columns of V of a forward workgroup: a subgroup's width on most GPUs.
+const COLUMNS: usize = 32;
+/// Fewest vec4s of a column that a forward thread holds; a column is split over threads down to this.
+const KEYS4: usize = 4;
+/// Most tokens staged at once.
+const TILE: usize = 16;
+/// Tokens between checkpoints, doubled while checkpoints are the largest buffer.
+const EVERY: usize = 16;
+/// Bytes that checkpoints or the tape may take before the interval changes.
+const LARGE: usize = 64 << 20;
+/// Floats of the state that a backward thread holds at most, twice.
+const BLOCK: usize = 64;
+
+/// Records `o`, the last state, and checkpoints `[B, H, ceil(T / EVERY), K, V]` when a backward pass follows.
+pub(super) fn forward(op: &Scan, r: &mut impl Recorder) {
+    let shape = op.shape;
+    let columns = COLUMNS.min(shape.value);
+    let split = split(shape.key / 4, columns);
+    let slices = shape.value.div_ceil(columns);
+    let threads = columns * split;
+    // Two turns of two floats per thread, only where a column is split.
+    let exchange = if split > 1 { 2 * threads } else { 1 };
+    let tile = ((WORKGROUP_BYTES - exchange * 8) / (4 * op.layout.stride)).clamp(1, TILE);
+    let saves = !r.plan().backward.is_empty();
+    let every = every(op);
+    let checkpoints = saves.then(|| checkpoints(op, every, r));
+    Kernel::new("scan.recurrent", op)
+        .size("WG", threads)
+        .size("COLS", columns)
+        .size("SPLIT", split)
+        .size("KEYS4", shape.key / 4 / split)
+        .size("SLICES", slices)
+        .size("TILE", tile)
+        .size("PARTS", exchange)
+        .flag("SAVES", saves)
+        .size("EVERY", every)
+        .size("CHECKPOINTS", shape.time.div_ceil(every))
+        .bind("o", "f32", Region::Tensor(op.o), Access::ReadWrite)
+        .read_or_zero("initial_at", "f32", op.initial.map(Region::Tensor))
+        .write_or_drop("last_put", "f32", op.last.map(Region::Tensor), false)
+        .write_or_drop("save", "f32", checkpoints, false)
+        .dispatch(&[FORWARD], shape.batch * shape.heads * slices, r);
+}
+
+/// Records the gradients of the steps and of the initial state. Slices of V follow each other and add up: sums over V stay in order.
+pub(super) fn backward(op: &Scan, adds: &[bool], r: &mut impl Recorder) {
+    let shape = op.shape;
+    let every = every(op);
+    let checkpoints = checkpoints(op, every, r);
+    let last_gradient = gradient(r.plan(), op.last);
+    let initial_gradient = gradient(r.plan(), op.initial);
+    let adds_initial = adds.get(1).copied().unwrap_or(false);
+    for slice in slices(shape.key, shape.value) {
+        let tape = shape.batch * shape.heads * every * op.layout.steps.len() * slice.tape() * slice.threads(shape.key);
+        let tape: ScratchId = r.scratch("scan.tape", tape);
+        Kernel::new("scan.recurrent.backward", op)
+            .size("WG", slice.threads(shape.key))
+            .size("KX", shape.key / slice.keys)
+            .size("VX", slice.columns / slice.values)
+            .size("KEYS", slice.keys)
+            .size("VALUES4", slice.values / 4)
+            .size("FIRST4", slice.first / 4)
+            .size("COLS4", slice.columns / 4)
+            .size("EVERY", every)
+            .size("CHECKPOINTS", shape.time.div_ceil(every))
+            .flag("ADDS", adds[0])
+            .flag("ROWS_ADD", adds[0] || slice.first > 0)
+            .read("checkpoints", checkpoints)
+            .write("tape", Region::Scratch(tape))
+            .read("d_o", Region::Gradient(op.o))
+            .write("d_steps", Region::Gradient(op.steps))
+            .read_or_zero("last_gradient_at", "vec4<f32>", last_gradient)
+            .write_or_drop("initial_gradient_put", "vec4<f32>", initial_gradient, adds_initial)
+            .dispatch(&[BACKWARD], shape.batch * shape.heads, r);
+    }
+}
+
+/// Threads that share a column of `keys4` vec4s.
+fn split(keys4: usize, columns: usize) -> usize {
+    let fits = |&split: &usize| keys4.is_multiple_of(split) && (keys4 / split >= KEYS4 || split == 1) && columns * split <= 256;
+    [8, 4, 2].into_iter().find(fits).unwrap_or(1)
+}
+
+/// Tokens between checkpoints: more for long sequences, fewer where the tape of so many tokens would be large.
+fn every(op: &Scan) -> usize {
+    let shape = op.shape;
+    let token = 4 * shape.batch * shape.heads * shape.key * shape.value;
+    let tape = |every: usize| token * every * op.layout.steps.len();
+    let mut every = EVERY;
+    while token * shape.time.div_ceil(every) > LARGE.max(tape(2 * every)) {
+        every *= 2;
+    }
+    while every > 4 && tape(every) > LARGE && tape(every) > token * shape.time.div_ceil(every / 2) {
+        every /= 2;
+    }
+    every
+}
+
+fn checkpoints(op: &Scan, every: usize, r: &mut impl Recorder) -> Region {
+    let shape = op.shape;
+    let floats = shape.batch * shape.heads * shape.time.div_ceil(every) * shape.key * shape.value;
+    kept(op, "scan.checkpoints", floats, r)
+}
+
+/// Columns of V that one backward dispatch takes, and the block of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Slice {
+    first: usize,
+    columns: usize,
+    /// Keys of a thread's block.
+    keys: usize,
+    /// Columns of a thread's block.
+    values: usize,
+}
+
+impl Slice {
+    fn threads(self, key: usize) -> usize {
+        (key / self.keys) * (self.columns / self.values)
+    }
+
+    /// Floats on a thread's tape per step: its block of S' and its part of r.
+    fn tape(self) -> usize {
+        (self.keys + 1) * self.values
+    }
+
+    /// Workgroup memory: column sums of two turns, and four row sums.
+    fn bytes(self, key: usize) -> usize {
+        let columns = 2 * (key / self.keys) * (self.columns / 4);
+        let rows = 4 * (self.columns / self.values) * (key / 4);
+        (columns + rows) * VEC4
+    }
+}
+
+/// The fewest slices of V that fit a workgroup, each with the smallest blocks that do.
+fn slices(key: usize, value: usize) -> Vec<Slice> {
+    let sizes = [4, 8, 16];
+    let mut slices = Vec::new();
+    let mut first = 0;
+    while first < value {
+        let widths = (4..=value - first).rev().step_by(4);
+        let blocks = widths.flat_map(|columns| sizes.into_iter().flat_map(move |keys| sizes.map(|values| (columns, keys, values))));
+        let candidates = blocks.map(|(columns, keys, values)| Slice { first, columns, keys, values }).filter(|slice| {
+            let whole = key.is_multiple_of(slice.keys) && slice.columns.is_multiple_of(slice.values);
+            whole && slice.keys * slice.values <= BLOCK && slice.threads(key) <= 256 && slice.bytes(key) <= WORKGROUP_BYTES
+        });
+        // Four columns and blocks of 4 x 4 always fit.
+        let narrowest = Slice { first, columns: 4, keys: 4, values: 4 };
+        let slice = candidates.max_by_key(|slice| (slice.columns, BLOCK - slice.keys * slice.values)).unwrap_or(narrowest);
+        first += slice.columns;
+        slices.push(slice);
+    }
+    slices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{slices, split};
+    use crate::scan::WORKGROUP_BYTES;
+
+    #[test]
+    fn slices_cover_every_width_and_fit() {
+        for key in (4..=128).step_by(4) {
+            for value in (4..=128).step_by(4) {
+                let slices = slices(key, value);
+                assert_eq!(slices.iter().map(|slice| slice.columns).sum::<usize>(), value, "K {key}, V {value}");
+                for slice in slices {
+                    assert!(slice.threads(key) <= 256 && slice.bytes(key) <= WORKGROUP_BYTES, "K {key}, V {value}: {slice:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_column_is_split_evenly() {
+        for keys4 in 1..=32 {
+            assert_eq!(keys4 % split(keys4, 32), 0, "{keys4}");
+        }
+    }
+}

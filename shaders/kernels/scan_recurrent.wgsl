@@ -1,0 +1,126 @@
+// Token by token: S' = Diag(exp g) S, r = u - S'^T a, S = S' + k r^T per step, then o = S^T q.
+//
+// One workgroup per (batch, head, COLS columns of V). A column of S belongs to SPLIT threads, each with KEYS4 * 4 of its
+// keys in registers, so that r and o need no sum over threads (SPLIT = 1) or one exchange per step.
+// TILE rows of steps are staged at a time, decays already as exp(g).
+
+var<workgroup> rows: array<vec4<f32>, TILE * STRIDE4>;
+// Two turns of (part of r, part of the previous token's o): a turn is rewritten one barrier after it was read.
+var<workgroup> parts: array<vec2<f32>, PARTS>;
+
+@compute @workgroup_size(WG)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let index = group.y * groups.x + group.x;
+    if (index >= B * H * SLICES) {
+        return;
+    }
+    let bh = index / SLICES;
+    let column = lane % COLS;
+    let split = lane / COLS;
+    // Columns past V repeat the last one and store nothing.
+    let wanted = (index % SLICES) * COLS + column;
+    let v = min(wanted, V - 1u);
+    let live = wanted < V;
+    let first4 = split * KEYS4;
+
+    // [KEYS4 * 4] of column v
+    var state: array<vec4<f32>, KEYS4>;
+    for (var j = 0u; j < KEYS4; j++) {
+        let at = (bh * K + (first4 + j) * 4u) * V + v;
+        state[j] = vec4<f32>(initial_at(at), initial_at(at + V), initial_at(at + 2u * V), initial_at(at + 3u * V));
+    }
+
+    var turn = 0u;
+    var read = 0.0;
+    for (var first = 0u; first < T; first += TILE) {
+        let end = min(first + TILE, T);
+        workgroupBarrier();
+        for (var i = lane; i < (end - first) * STRIDE4; i += WG) {
+            let part = i % STRIDE4;
+            let x = steps[row_start(bh, first + i / STRIDE4) + part];
+            if (is_decay(part)) {
+                rows[i] = exp(x);
+            } else {
+                rows[i] = x;
+            }
+        }
+        workgroupBarrier();
+        for (var t = first; t < end; t++) {
+            let row = (t - first) * STRIDE4;
+            if (SAVES && t % EVERY == 0u && live) {
+                let at = ((bh * CHECKPOINTS + t / EVERY) * K + first4 * 4u) * V + v;
+                for (var j = 0u; j < KEYS4; j++) {
+                    for (var c = 0u; c < 4u; c++) {
+                        save(at + (j * 4u + c) * V, state[j][c]);
+                    }
+                }
+            }
+            for (var s = 0u; s < STEPS; s++) {
+                if (decay_kind(s) == DECAY_KEY) {
+                    for (var j = 0u; j < KEYS4; j++) {
+                        state[j] *= rows[row + decay_slot(s) + first4 + j];
+                    }
+                } else if (decay_kind(s) == DECAY_SCALAR) {
+                    let keep = rows[row + decay_slot(s)].x;
+                    for (var j = 0u; j < KEYS4; j++) {
+                        state[j] *= keep;
+                    }
+                }
+                var r = 0.0;
+                if (has_erase(s)) {
+                    var sum = vec4<f32>();
+                    for (var j = 0u; j < KEYS4; j++) {
+                        sum += state[j] * rows[row + erase_slot(s) + first4 + j];
+                    }
+                    r = -(sum.x + sum.y + sum.z + sum.w);
+                }
+                if (SPLIT > 1u && (has_erase(s) || s == 0u)) {
+                    parts[turn * WG + lane] = vec2<f32>(r, read);
+                    workgroupBarrier();
+                    var total = vec2<f32>();
+                    for (var i = 0u; i < SPLIT; i++) {
+                        total += parts[turn * WG + i * COLS + column];
+                    }
+                    r = total.x;
+                    turn = 1u - turn;
+                    if (s == 0u && t > 0u && split == 0u && live) {
+                        o[(((bh / H) * T + t - 1u) * H + bh % H) * V + v] = total.y;
+                    }
+                }
+                if (has_write(s)) {
+                    r += rows[row + write_slot(s) + v / 4u][v % 4u];
+                }
+                for (var j = 0u; j < KEYS4; j++) {
+                    state[j] += rows[row + key_slot(s) + first4 + j] * r;
+                }
+            }
+            var sum = vec4<f32>();
+            for (var j = 0u; j < KEYS4; j++) {
+                sum += state[j] * rows[row + first4 + j];
+            }
+            read = sum.x + sum.y + sum.z + sum.w;
+            if (SPLIT == 1u && live) {
+                o[(((bh / H) * T + t) * H + bh % H) * V + v] = read;
+            }
+        }
+    }
+
+    if (SPLIT > 1u) {
+        parts[turn * WG + lane] = vec2<f32>(0.0, read);
+        workgroupBarrier();
+        if (split == 0u && live) {
+            var total = 0.0;
+            for (var i = 0u; i < SPLIT; i++) {
+                total += parts[turn * WG + i * COLS + column].y;
+            }
+            o[(((bh / H) * T + T - 1u) * H + bh % H) * V + v] = total;
+        }
+    }
+    if (live) {
+        for (var j = 0u; j < KEYS4; j++) {
+            for (var c = 0u; c < 4u; c++) {
+                last_put((bh * K + (first4 + j) * 4u + c) * V + v, state[j][c]);
+            }
+        }
+    }
+}
