@@ -1,0 +1,65 @@
+//! The page: provides what all panels share and lays them out.
+
+use crate::desk::{Desk, desk};
+use crate::panels::{AccuracyPanel, Chart, Controls, Header, InTurn, KeyList, Memory, Notices, RunsTable, SelfCheck, Timeline, Transport};
+use crate::session::{Runs, Session, SessionStoreFields, recall};
+use crate::theme::Theme;
+use crate::{address, keyboard};
+use gloo::timers::callback::Timeout;
+use leptos::prelude::*;
+use palimpsest_spec::Settings;
+use reactive_stores::Store;
+
+/// How long the controls must rest before an untrained model is built again.
+const REST_MS: u32 = 250;
+
+/// The whole page.
+#[component]
+pub(crate) fn App() -> impl IntoView {
+    Theme::provide();
+    let opening = address::read();
+    let self_check = opening.self_check;
+    let session = Store::new(Session { runs: Runs::recalled(recall()), ..Session::default() });
+    provide_context(Desk::new(session, opening.settings));
+    desk().start(self_check);
+    keyboard::listen(desk());
+    follow_draft(desk(), self_check);
+    let corrections = RwSignal::new(opening.corrections);
+    view! {
+        <a class="skip" href="#memory">"Skip to the memory"</a>
+        <Header />
+        <main class="page">
+            <Notices corrections />
+            {self_check.then(|| view! { <SelfCheck /> })}
+            <div class="column transport-area"><Transport /></div>
+            <div class="column accuracy-area"><AccuracyPanel /></div>
+            <div class="column memory-area" id="memory">
+                <Timeline />
+                <Memory />
+            </div>
+            <div class="column results-area">
+                <Chart />
+                <RunsTable />
+                <InTurn />
+            </div>
+            <div class="column controls-area"><Controls /></div>
+        </main>
+        <KeyList />
+    }
+}
+
+/// The address follows the controls at once; an untrained model follows when they rest. A trained one stays in view.
+fn follow_draft(desk: Desk, self_check: bool) {
+    let resting = StoredValue::new_local(None::<Timeout>);
+    Effect::new(move || {
+        desk.draft.with(|settings| address::write(settings, self_check));
+        let rebuild = move || {
+            let untouched = untrack(|| desk.session.runs().with(|runs| runs.current().is_none_or(|run| run.untouched())));
+            if untouched && untrack(|| desk.changed()) && !desk.session.queue().with_untracked(|queue| queue.busy()) {
+                desk.draft.with_untracked(|settings: &Settings| desk.open(settings));
+            }
+        };
+        // Replacing the timer cancels the one before.
+        resting.set_value(Some(Timeout::new(REST_MS, rebuild)));
+    });
+}

@@ -1,0 +1,123 @@
+//! The message port to the training worker: starts it, sends commands, hands over events, and says when it is dead.
+
+use gloo::timers::callback::Timeout;
+use leptos::prelude::*;
+use palimpsest_protocol::{Command, Event, decode, encode};
+use std::collections::VecDeque;
+use wasm_bindgen::{JsCast, closure::Closure};
+use web_sys::{ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
+
+/// The loader that the build emits beside the page.
+const LOADER: &str = "./palimpsest-worker_loader.js";
+/// How long the worker may take to say its first word before the page says so.
+const PATIENCE_MS: u32 = 30_000;
+
+/// What comes over the port.
+pub(crate) enum News {
+    /// A report.
+    Event(Event),
+    /// Nothing more will come; why.
+    Dead(String),
+    /// The worker has not spoken for a while; why that may be.
+    Late(String),
+}
+
+struct Port {
+    worker: Option<Worker>,
+    /// Commands given before the worker could hear.
+    waiting: VecDeque<Command>,
+    speaking: bool,
+}
+
+/// Sends commands; a copy is as good as the original.
+#[derive(Clone, Copy)]
+pub(crate) struct Bridge {
+    port: StoredValue<Port, LocalStorage>,
+}
+
+impl Bridge {
+    /// A bridge whose worker is not started yet: commands wait.
+    pub(crate) fn new() -> Bridge {
+        Bridge { port: StoredValue::new_local(Port { worker: None, waiting: VecDeque::new(), speaking: false }) }
+    }
+
+    /// Starts the worker; `hear` gets every report.
+    pub(crate) fn start(self, hear: impl Fn(News) + Clone + 'static) {
+        let options = WorkerOptions::new();
+        options.set_type(WorkerType::Module);
+        let Ok(worker) = Worker::new_with_options(LOADER, &options) else {
+            hear(News::Dead("this browser could not start the training worker. A current Chrome, Edge, Firefox or Safari can.".to_owned()));
+            return;
+        };
+        self.listen(&worker, hear.clone());
+        self.port.update_value(|port| port.worker = Some(worker));
+        let late = move || {
+            if !self.port.with_value(|port| port.speaking) {
+                hear(News::Late("The training worker has not answered yet. On a slow connection it may still be loading.".to_owned()));
+            }
+        };
+        Timeout::new(PATIENCE_MS, late).forget();
+    }
+
+    /// Sends a command, or keeps it until the worker can hear.
+    pub(crate) fn send(self, command: Command) {
+        self.port.update_value(|port| match (&port.worker, port.speaking) {
+            (Some(worker), true) => post(worker, &command),
+            _ => port.waiting.push_back(command),
+        });
+    }
+
+    fn listen(self, worker: &Worker, hear: impl Fn(News) + Clone + 'static) {
+        let tell = hear.clone();
+        let message = Closure::<dyn Fn(MessageEvent)>::new(move |message: MessageEvent| {
+            let bytes = js_sys::Uint8Array::new(&message.data()).to_vec();
+            match decode::<Event>(&bytes) {
+                Ok(event) => {
+                    self.flush();
+                    tell(News::Event(event));
+                }
+                Err(error) => tell(News::Dead(format!("{error}."))),
+            }
+        });
+        worker.set_onmessage(Some(message.as_ref().unchecked_ref()));
+        message.forget();
+        let tell = hear.clone();
+        let error = Closure::<dyn Fn(ErrorEvent)>::new(move |error: ErrorEvent| {
+            let words = error.message();
+            // A worker whose file is missing gives an event without a message.
+            let reason = match words.as_str() {
+                "" | "undefined" => {
+                    "the training worker did not load. Reload the page; if that does not help, its files are missing on this server."
+                        .to_owned()
+                }
+                words => format!("the training worker stopped ({words}). Reload the page to start again."),
+            };
+            tell(News::Dead(reason));
+        });
+        worker.set_onerror(Some(error.as_ref().unchecked_ref()));
+        error.forget();
+        let unreadable = Closure::<dyn Fn(MessageEvent)>::new(move |_| {
+            hear(News::Dead("a message of the training worker could not be read. Reload the page.".to_owned()));
+        });
+        worker.set_onmessageerror(Some(unreadable.as_ref().unchecked_ref()));
+        unreadable.forget();
+    }
+
+    fn flush(self) {
+        self.port.update_value(|port| {
+            port.speaking = true;
+            if let Some(worker) = &port.worker {
+                for command in port.waiting.drain(..) {
+                    post(worker, &command);
+                }
+            }
+        });
+    }
+}
+
+fn post(worker: &Worker, command: &Command) {
+    // Commands are small and always encode; a closed port is reported by its error event.
+    if let Ok(bytes) = encode(command) {
+        let _ = worker.post_message(&js_sys::Uint8Array::from(bytes.as_slice()));
+    }
+}

@@ -1,0 +1,213 @@
+//! What the person holds: the controls' draft, the place in the sequence, and the actions of buttons and keys.
+
+use crate::bridge::{Bridge, News};
+use crate::session::{Frame, Next, Primary, Session, SessionStoreFields, View, hear, keep};
+use leptos::prelude::*;
+use palimpsest_protocol::{Command, Event, Look, Phase, RunId};
+use palimpsest_spec::Settings;
+use reactive_stores::Store;
+
+/// Shared by all panels; a copy is as good as the original.
+#[derive(Clone, Copy)]
+pub(crate) struct Desk {
+    /// What came from the worker.
+    pub(crate) session: Store<Session>,
+    /// What the controls say.
+    pub(crate) draft: RwSignal<Settings>,
+    /// Layer, head and sample on show.
+    pub(crate) look: RwSignal<Look>,
+    /// Token on show, from 0.
+    pub(crate) token: RwSignal<usize>,
+    /// Index of the frame on show within [`Frame::all`].
+    pub(crate) frame: RwSignal<usize>,
+    /// Step under the chart's pointer.
+    pub(crate) pointed: RwSignal<Option<u32>>,
+    /// Whether the list of keys is shown.
+    pub(crate) keys: RwSignal<bool>,
+    /// A sentence about a worker that is slow to answer.
+    pub(crate) late: RwSignal<Option<String>>,
+    bridge: Bridge,
+}
+
+impl Desk {
+    /// A desk with the settings of the address.
+    pub(crate) fn new(session: Store<Session>, settings: Settings) -> Desk {
+        Desk {
+            session,
+            draft: RwSignal::new(settings),
+            look: RwSignal::new(Look::default()),
+            token: RwSignal::new(0),
+            frame: RwSignal::new(usize::MAX),
+            pointed: RwSignal::new(None),
+            keys: RwSignal::new(false),
+            late: RwSignal::new(None),
+            bridge: Bridge::new(),
+        }
+    }
+
+    /// Starts the worker and asks for the first run.
+    pub(crate) fn start(self, self_check: bool) {
+        self.bridge.start(move |news| self.hear(news));
+        self.open(&self.draft.get_untracked());
+        if self_check {
+            self.bridge.send(Command::SelfCheck);
+        }
+    }
+
+    fn hear(self, news: News) {
+        match news {
+            News::Dead(reason) => self.session.worker_link().update(|link| link.dead = Some(reason)),
+            News::Late(sentence) => self.late.set(Some(sentence)),
+            News::Event(event) => {
+                hear(self.session, &event);
+                self.react(&event);
+            }
+        }
+    }
+
+    fn react(self, event: &Event) {
+        match event {
+            Event::Device { .. } => self.late.set(None),
+            Event::Opened { facts, .. } => {
+                let look = self.look.get_untracked();
+                let layer = facts.scan_layers.iter().copied().find(|layer| *layer == look.layer);
+                let layer = layer.or_else(|| facts.scan_layers.last().copied()).unwrap_or(0);
+                let fitting = Look { layer, head: look.head.min(facts.heads.saturating_sub(1)), ..look };
+                if fitting != look {
+                    self.look_at(fitting);
+                }
+            }
+            Event::Phase { phase: Phase::Done | Phase::Failed(_), .. } => self.session.runs().with_untracked(|runs| keep(&runs.all)),
+            _ => {}
+        }
+        let mut next = Next::Nothing;
+        self.session.queue().try_maybe_update(|queue| {
+            let before = queue.clone();
+            next = queue.react(event);
+            (*queue != before, ())
+        });
+        match next {
+            Next::Train => self.bridge.send(Command::Train),
+            Next::Open(waiting) => self.open_next(&waiting.link),
+            Next::Nothing => {}
+        }
+    }
+
+    /// Asks for a run; the one in view stays as a curve if it has trained.
+    pub(crate) fn open(self, settings: &Settings) -> Option<RunId> {
+        let link = settings.to_link();
+        let (name, rule) = (settings.name(), settings.rule().name().to_owned());
+        let run = self.session.runs().try_update(|runs| runs.open(name, rule, link.clone()))?;
+        self.bridge.send(Command::Open { run, settings: link, look: self.look.get_untracked() });
+        Some(run)
+    }
+
+    fn open_next(self, link: &str) {
+        let (settings, _) = Settings::from_link(link);
+        if let Some(run) = self.open(&settings) {
+            self.session.queue().update(|queue| queue.take_up(run));
+        }
+    }
+
+    /// Trains these settings one after the other, from the first on.
+    pub(crate) fn train_in_turn(self, links: Vec<String>) {
+        let first = self.session.queue().try_update(|queue| queue.fill(links)).flatten();
+        if let Some(first) = first {
+            self.open_next(&first.link);
+        }
+    }
+
+    /// Drops runs to come; the one in work stops.
+    pub(crate) fn stop_queue(self) {
+        self.session.queue().update(|queue| queue.clear());
+        self.bridge.send(Command::Pause);
+    }
+
+    /// Whether the controls differ from the run in view in a way that needs a new start.
+    pub(crate) fn changed(self) -> bool {
+        let link = self.draft.with(Settings::to_link);
+        self.session.runs().with(|runs| runs.current().is_some_and(|run| run.link != link))
+    }
+
+    /// What the large button does now.
+    pub(crate) fn primary(self) -> Primary {
+        let changed = self.changed();
+        self.session.worker_link().with(|link| self.session.runs().with(|runs| Primary::of(link, runs.current(), changed)))
+    }
+
+    /// Presses the large button.
+    pub(crate) fn press(self) {
+        match untrack(|| self.primary()) {
+            Primary::Train => self.bridge.send(Command::Train),
+            Primary::Pause => self.bridge.send(Command::Pause),
+            Primary::StartNew => self.start_new(),
+            Primary::NextSeed => {
+                self.draft.update(Settings::next_seed);
+                self.start_new();
+            }
+            Primary::Nothing => {}
+        }
+    }
+
+    /// Trains the controls' settings as a new run.
+    pub(crate) fn start_new(self) {
+        self.train_in_turn(vec![self.draft.with_untracked(Settings::to_link)]);
+    }
+
+    /// One training step.
+    pub(crate) fn step(self) {
+        self.bridge.send(Command::Step);
+    }
+
+    /// The same initial weights again.
+    pub(crate) fn reset(self) {
+        self.session.queue().update(|queue| queue.clear());
+        self.bridge.send(Command::Reset);
+    }
+
+    /// Runs the self-check again.
+    pub(crate) fn check(self) {
+        self.bridge.send(Command::SelfCheck);
+    }
+
+    /// Puts a run's settings into the controls.
+    pub(crate) fn load(self, link: &str) {
+        self.draft.set(Settings::from_link(link).0);
+    }
+
+    /// Shows another layer, head or sample.
+    pub(crate) fn look_at(self, look: Look) {
+        self.look.set(look);
+        self.bridge.send(Command::Look(look));
+    }
+
+    /// Moves along the sequence.
+    pub(crate) fn move_token(self, by: isize) {
+        let tokens = self.session.view().with_untracked(tokens);
+        self.token.update(|token| *token = token.saturating_add_signed(by).min(tokens.saturating_sub(1)));
+    }
+
+    /// Moves along the moments, over into the neighbouring token.
+    pub(crate) fn move_frame(self, by: isize) {
+        let (tokens, frames) = self.session.view().with_untracked(|view| (tokens(view), frames(view).len()));
+        let frame = self.frame.get_untracked().min(frames - 1);
+        let place = (self.token.get_untracked() * frames + frame).saturating_add_signed(by).min((tokens * frames).saturating_sub(1));
+        self.token.set(place / frames);
+        self.frame.set(place % frames);
+    }
+}
+
+/// Tokens of the sequence on show.
+fn tokens(view: &View) -> usize {
+    view.sample.as_ref().map_or(0, |sample| sample.tokens.len())
+}
+
+/// Frames of each token on show.
+pub(crate) fn frames(view: &View) -> Vec<Frame> {
+    Frame::all(view.traced.as_ref().map_or(1, |traced| traced.trace.steps))
+}
+
+/// The desk, from any component.
+pub(crate) fn desk() -> Desk {
+    expect_context()
+}

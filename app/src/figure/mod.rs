@@ -1,0 +1,13 @@
+//! Geometry, colour and words of the figures: plain functions, tested natively.
+
+mod axis;
+mod colour;
+mod matrix;
+mod series;
+mod words;
+
+pub(crate) use axis::Axis;
+pub(crate) use colour::{Diverging, Ground};
+pub(crate) use matrix::{difference, glance, largest};
+pub(crate) use series::{bounds, path, thin, value_at};
+pub(crate) use words::{count, duration, number, percent, percent_interval, rate};

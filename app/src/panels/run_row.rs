@@ -1,0 +1,94 @@
+//! One run in the table: its name to edit, its numbers, what can be done with it.
+
+use super::chart_reading::RunMark;
+use crate::desk::desk;
+use crate::figure::{count, duration, percent, percent_interval};
+use crate::session::{Run, SessionStoreFields, keep};
+use leptos::prelude::*;
+use palimpsest_protocol::RunId;
+
+/// A row.
+#[component]
+pub(crate) fn RunRow(id: RunId) -> impl IntoView {
+    let desk = desk();
+    let runs = desk.session.runs();
+    let of = move |read: fn(&Run) -> String| move || runs.with(|runs| runs.get(id).map(read).unwrap_or_default());
+    let mark = runs.with_untracked(|runs| runs.get(id).map_or(0, |run| run.mark));
+    let shown = move || runs.with(|runs| runs.get(id).is_some_and(|run| run.shown));
+    let current = Memo::new(move |_| runs.with(|runs| runs.current == Some(id)));
+    let change = move |change: &dyn Fn(&mut Run)| {
+        runs.update(|runs| {
+            if let Some(run) = runs.get_mut(id) {
+                change(run);
+            }
+            keep(&runs.all);
+        });
+    };
+    let rename = move |event| {
+        let name = event_target_value(&event);
+        if !name.trim().is_empty() {
+            change(&|run| run.name = name.trim().to_owned());
+        }
+    };
+    let load = move |_| {
+        let link = runs.with_untracked(|runs| runs.get(id).map(|run| run.link.clone()));
+        if let Some(link) = link {
+            desk.load(&link);
+        }
+    };
+    let delete = move |_| {
+        runs.update(|runs| {
+            runs.delete(id);
+            keep(&runs.all);
+        });
+    };
+    view! {
+        <tr class:run-hidden=move || !shown() class:run-current=current>
+            <th scope="row">
+                <RunMark mark />
+                <input class="rename" aria-label="Name of this run" prop:value=of(|run| run.name.clone()) on:change=rename />
+            </th>
+            <td>{of(|run| run.rule.clone())}</td>
+            <td class="num">{of(steps_to_99)}</td>
+            <td class="num">{of(|run| duration(run.seconds()))}</td>
+            <td class="num">{of(accuracy)}</td>
+            <td class="row-actions">
+                <button class="plain" aria-pressed=move || (!shown()).to_string() on:click=move |_| change(&|run| run.shown = !run.shown)>
+                    {move || if shown() { "Hide" } else { "Show" }}
+                </button>
+                <button class="plain" on:click=load>"Load"</button>
+                <button class="plain" disabled=current on:click=delete>"Delete"</button>
+            </td>
+        </tr>
+    }
+}
+
+fn steps_to_99(run: &Run) -> String {
+    match run.reached() {
+        Some((step, seconds)) => format!("{} ({})", count(step.into()), duration(seconds)),
+        None if run.over() => "not reached".to_owned(),
+        None => "not yet".to_owned(),
+    }
+}
+
+fn accuracy(run: &Run) -> String {
+    run.evaluation().map_or_else(|| "–".to_owned(), |e| format!("{} ({})", percent(e.accuracy), percent_interval(e)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::tests_support::{evaluation, run};
+
+    #[test]
+    fn a_row_says_what_was_reached() {
+        let mut seen = run(40);
+        assert_eq!((steps_to_99(&seen), accuracy(&seen)), ("not yet".to_owned(), "–".to_owned()));
+        seen.phase = palimpsest_protocol::Phase::Done;
+        assert_eq!(steps_to_99(&seen), "not reached");
+        seen.evaluations = vec![evaluation(40, 0.984)];
+        seen.evaluations[0].reached_99 = Some((30, 2.0));
+        assert_eq!(steps_to_99(&seen), "30 (2.0 s)");
+        assert_eq!(accuracy(&seen), "98.4 % (n = 512, 90.0–99.0 %)");
+    }
+}
