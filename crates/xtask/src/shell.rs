@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
+/// Where programs are installed that must not replace a person's own.
+const TOOLS: &str = "target/tools";
+
 pub(crate) struct Shell {
     root: PathBuf,
     path: OsString,
@@ -20,7 +23,8 @@ impl Shell {
         let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
         let root = manifest.join("../..");
         let root = root.canonicalize().map_err(|source| Error::File { path: root, source })?;
-        let mut folders = vec![root.join("target/tools/bin")];
+        let tools = root.join(TOOLS);
+        let mut folders = vec![tools.join("bin"), tools.join("node_modules/.bin")];
         let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
         folders.extend(cargo_home.or_else(|| Some(std::env::home_dir()?.join(".cargo"))).map(|home| home.join("bin")));
         folders.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
@@ -30,6 +34,11 @@ impl Shell {
 
     pub(crate) fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The folder for programs that serve this project only; cargo puts them in its `bin`, npm in its `node_modules/.bin`.
+    pub(crate) fn tools(&self) -> PathBuf {
+        self.root.join(TOOLS)
     }
 
     /// Where `program` is on PATH.

@@ -2,15 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use semver::Version;
-
 use crate::error::{Error, Result};
 use crate::setup::node;
 use crate::shell::{self, Shell, step};
-use crate::version;
-
-/// The oldest Node that Playwright runs on.
-const OLDEST_NODE: Version = Version::new(20, 0, 0);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Need {
@@ -19,6 +13,7 @@ pub(crate) enum Need {
     /// A Vulkan driver that runs on the CPU.
     SoftwareVulkan,
     Chromium,
+    /// Node with npm, of any version: npm brings a newer Node.
     Node,
 }
 
@@ -28,7 +23,7 @@ impl Need {
             Self::Linker => "a C compiler to link with (cc)",
             Self::SoftwareVulkan => "a software Vulkan driver (Mesa's lavapipe) and libvulkan.so.1",
             Self::Chromium => "Chromium ($CHROMIUM, chromium, chromium-browser or google-chrome)",
-            Self::Node => "Node 20 or later, with npm",
+            Self::Node => "Node (node) with npm",
         }
     }
 
@@ -49,7 +44,7 @@ impl Need {
             Self::Linker => shell.find("cc").is_some(),
             Self::SoftwareVulkan => software_vulkan().is_some() && has_vulkan_loader(shell),
             Self::Chromium => chromium(shell).is_some(),
-            Self::Node => shell.find("npm").is_some() && node_version(shell).is_some_and(|version| version >= OLDEST_NODE),
+            Self::Node => shell.find("npm").is_some() && shell.find("node").is_some(),
         }
     }
 }
@@ -62,7 +57,7 @@ pub(crate) fn prepare(shell: &Shell, needs: &[Need]) -> Result<()> {
     let packages: Vec<&str> = missing.iter().flat_map(|need| need.packages(ubuntu)).copied().collect();
     if !packages.is_empty() {
         if shell.find("apt-get").is_none() {
-            return Err(lacking(&missing, "install it"));
+            return Err(lacking(&missing, "install it with the packages of your system"));
         }
         if !is_root(shell) {
             return Err(lacking(&missing, &apt_by_hand(&packages)));
@@ -76,8 +71,7 @@ pub(crate) fn prepare(shell: &Shell, needs: &[Need]) -> Result<()> {
     if still.is_empty() {
         return Ok(());
     }
-    let found = node_version(shell).map_or_else(String::new, |version| format!(" (Node here is {version})"));
-    Err(lacking(&still, &format!("the system's packages do not bring it{found}; install it by hand")))
+    Err(lacking(&still, "apt-get did not bring it; install it by hand"))
 }
 
 fn lacking(needs: &[Need], remedy: &str) -> Error {
@@ -140,10 +134,6 @@ fn has_vulkan_loader(shell: &Shell) -> bool {
     // /sbin is often not on PATH of a plain user.
     let listed = shell.output("ldconfig", &["-p"]).or_else(|| shell.output("/sbin/ldconfig", &["-p"]));
     listed.is_some_and(|text| text.contains("libvulkan.so.1"))
-}
-
-fn node_version(shell: &Shell) -> Option<Version> {
-    version::printed(&shell.output("node", &["--version"])?)
 }
 
 fn is_root(shell: &Shell) -> bool {

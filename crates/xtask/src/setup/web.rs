@@ -55,7 +55,7 @@ fn bindgen(shell: &Shell) -> Result<Version> {
         return Ok(wanted);
     }
     // Another version may serve another project: leave it, and put ours beside this one.
-    let root = found.is_some().then(|| shell.root().join("target/tools"));
+    let root = found.is_some().then(|| shell.tools());
     // Its own lock file is not published: no --locked.
     install(shell, "wasm-bindgen-cli", &wanted.to_string(), &[], root.as_deref(), "2 to 4 minutes")?;
     match installed(shell, "wasm-bindgen") {
@@ -70,7 +70,7 @@ fn trunk(shell: &Shell) -> Result<Version> {
     if let Some(version) = works(found.clone()) {
         return Ok(version);
     }
-    let root = found.is_some().then(|| shell.root().join("target/tools"));
+    let root = found.is_some().then(|| shell.tools());
     install(shell, "trunk", TRUNK, &["--locked"], root.as_deref(), "5 to 10 minutes")?;
     let found = installed(shell, "trunk");
     works(found.clone()).ok_or_else(|| Error::Failed(format!("trunk {TRUNK} was installed, but PATH leads to {}", named(found))))
