@@ -15,6 +15,7 @@ mod rule_map;
 mod run;
 mod scan;
 mod session;
+mod wide;
 
 pub use real::Real;
 pub use session::CpuSession;

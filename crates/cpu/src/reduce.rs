@@ -38,7 +38,8 @@ pub(crate) fn add_scaled<F: Real>(y: &mut [F], scale: F, x: &[F]) {
 
 #[inline(always)]
 fn fold<F: Real>(s: [F; LANES]) -> F {
-    ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+    let halves = [s[0] + s[4], s[1] + s[5], s[2] + s[6], s[3] + s[7]];
+    (halves[0] + halves[2]) + (halves[1] + halves[3])
 }
 
 #[cfg(test)]

@@ -98,27 +98,8 @@ fn head_values<'a, F: Real>(op: &RuleMap, buffers: &'a Buffers<F>) -> [&'a [F]; 
     heads
 }
 
-/// Runs the `index`-th forward operation.
+/// Runs the `index`-th forward operation. Its output is taken out of the buffers while it is written.
 pub(crate) fn forward<F: Real>(op: &Op, index: usize, buffers: &mut Buffers<F>, work: &mut Work<F>) {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: this processor has the feature.
-        #[allow(unsafe_code, reason = "calls code compiled for wider vectors")]
-        return unsafe { forward_avx2(op, index, buffers, work) };
-    }
-    forward_any(op, index, buffers, work);
-}
-
-/// Same code, vectors of eight; sums keep their order, so the bits are the same.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn forward_avx2<F: Real>(op: &Op, index: usize, buffers: &mut Buffers<F>, work: &mut Work<F>) {
-    forward_any(op, index, buffers, work);
-}
-
-// Outputs are taken out of the buffers while they are written. No closures: each would be compiled for narrow vectors only.
-#[inline(always)]
-fn forward_any<F: Real>(op: &Op, index: usize, buffers: &mut Buffers<F>, work: &mut Work<F>) {
     let (output, last, answers) = work.outputs[index];
     let mut taken = buffers.take(output);
     let mut taken_last = last.map(|id| buffers.take(id));
@@ -174,23 +155,6 @@ fn forward_any<F: Real>(op: &Op, index: usize, buffers: &mut Buffers<F>, work: &
 
 /// Runs the gradient of the `index`-th forward operation.
 pub(crate) fn backward<F: Real>(op: &Op, index: usize, buffers: &mut Buffers<F>, work: &mut Work<F>) {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: this processor has the feature.
-        #[allow(unsafe_code, reason = "calls code compiled for wider vectors")]
-        return unsafe { backward_avx2(op, index, buffers, work) };
-    }
-    backward_any(op, index, buffers, work);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn backward_avx2<F: Real>(op: &Op, index: usize, buffers: &mut Buffers<F>, work: &mut Work<F>) {
-    backward_any(op, index, buffers, work);
-}
-
-#[inline(always)]
-fn backward_any<F: Real>(op: &Op, index: usize, buffers: &mut Buffers<F>, work: &mut Work<F>) {
     let sinks = &work.sinks[index];
     let mut taken = buffers.take_gradients(sinks);
     {

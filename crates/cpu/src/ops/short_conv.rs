@@ -5,6 +5,7 @@
 use super::unit;
 use crate::Real;
 use crate::rows::{Gradient, Rows, put};
+use crate::wide::wide;
 use palimpsest_plan::ConvPart;
 
 /// What both passes need to know.
@@ -67,121 +68,122 @@ fn pieces(parts: &[ConvPart], heads: usize) -> impl Iterator<Item = (ConvPart, u
     })
 }
 
-/// `x` `[N, C]`, `taps` `[C, W]`, `y` `[N, H, stride]`.
-#[inline(always)]
-pub(crate) fn forward<F: Real>(y: &mut [F], x: Rows<F>, taps: Option<&[F]>, shape: Shape, scratch: &mut [F]) {
-    let columns = x.width;
-    let (turned, rest) = scratch.split_at_mut(columns * shape.taps);
-    let c = &mut rest[..columns];
-    if let Some(taps) = taps {
-        turn(turned, taps, shape.taps);
-    }
-    for (n, y) in y.chunks_exact_mut(shape.heads * shape.stride).enumerate() {
-        convolve(c, x, turned, shape, n);
-        for c in c.iter_mut() {
-            *c *= c.sigmoid();
+wide! {
+    /// `x` `[N, C]`, `taps` `[C, W]`, `y` `[N, H, stride]`.
+    pub(crate) fn forward<F: Real>(y: &mut [F], x: Rows<F>, taps: Option<&[F]>, shape: Shape, scratch: &mut [F]) {
+        let columns = x.width;
+        let (turned, rest) = scratch.split_at_mut(columns * shape.taps);
+        let c = &mut rest[..columns];
+        if let Some(taps) = taps {
+            turn(turned, taps, shape.taps);
         }
-        for (part, head, column) in pieces(shape.parts, shape.heads) {
-            let s = &c[column..][..part.width];
-            let y = &mut y[head * shape.stride + part.slot..][..part.width];
-            let scale = if part.unit { unit::inverse_length(s) } else { F::one() };
-            for j in 0..part.width {
-                y[j] = s[j] * scale;
-            }
-        }
-    }
-}
-
-/// `ds` from `dy` (unit parts: `ds = (dy - y (y . dy)) / |s|`); `dc = ds sigmoid(c) (1 + c (1 - sigmoid(c)))`;
-/// `dx[t] = sum_i taps[i] dc[t + (W - 1) - i]`; `dtaps[i] = sum_t dc[t] x[t - (W - 1) + i]`.
-#[inline(always)]
-pub(crate) fn backward<F: Real>(
-    mut dx: Option<Gradient<F>>,
-    mut dtaps: Option<Gradient<F>>,
-    dy: &[F],
-    x: Rows<F>,
-    taps: Option<&[F]>,
-    shape: Shape,
-    scratch: &mut [F],
-) {
-    let (columns, time) = (x.width, shape.time);
-    let row = shape.heads * shape.stride;
-    let (turned, rest) = scratch.split_at_mut(columns * shape.taps); // [W, C]
-    let (dturned, rest) = rest.split_at_mut(columns * shape.taps); // [W, C]
-    let (dc, rest) = rest.split_at_mut(columns * time); // [T, C] of one sequence
-    let s = &mut rest[..columns];
-    if let Some(taps) = taps {
-        turn(turned, taps, shape.taps);
-    }
-    dturned.fill(F::zero());
-    for sequence in 0..x.count() / time {
-        for t in 0..time {
-            let n = sequence * time + t;
-            let (dc, dy) = (&mut dc[t * columns..][..columns], &dy[n * row..][..row]);
-            convolve(dc, x, turned, shape, n);
-            // Until here dc holds c; now s, and ds / dc in its place.
-            for j in 0..columns {
-                let (c, sigmoid) = (dc[j], dc[j].sigmoid());
-                s[j] = c * sigmoid;
-                dc[j] = sigmoid * (F::one() + c * (F::one() - sigmoid));
+        for (n, y) in y.chunks_exact_mut(shape.heads * shape.stride).enumerate() {
+            convolve(c, x, turned, shape, n);
+            for c in c.iter_mut() {
+                *c *= c.sigmoid();
             }
             for (part, head, column) in pieces(shape.parts, shape.heads) {
-                let dy = &dy[head * shape.stride + part.slot..][..part.width];
-                let dc = &mut dc[column..][..part.width];
-                if part.unit {
-                    let s = &s[column..][..part.width];
-                    let (scale, along) = unit::slope(s, dy);
-                    for j in 0..part.width {
-                        dc[j] *= scale * (dy[j] - s[j] * along);
-                    }
-                } else {
-                    for j in 0..part.width {
-                        dc[j] *= dy[j];
-                    }
+                let s = &c[column..][..part.width];
+                let y = &mut y[head * shape.stride + part.slot..][..part.width];
+                let scale = if part.unit { unit::inverse_length(s) } else { F::one() };
+                for j in 0..part.width {
+                    y[j] = s[j] * scale;
                 }
             }
         }
-        // Term 1: dx
-        if let Some(dx) = dx.as_mut() {
-            let adds = dx.adds;
+    }
+
+    /// `ds` from `dy` (unit parts: `ds = (dy - y (y . dy)) / |s|`); `dc = ds sigmoid(c) (1 + c (1 - sigmoid(c)))`;
+    /// `dx[t] = sum_i taps[i] dc[t + (W - 1) - i]`; `dtaps[i] = sum_t dc[t] x[t - (W - 1) + i]`.
+    pub(crate) fn backward<F: Real>(
+        dx: Option<Gradient<F>>,
+        dtaps: Option<Gradient<F>>,
+        dy: &[F],
+        x: Rows<F>,
+        taps: Option<&[F]>,
+        shape: Shape,
+        scratch: &mut [F],
+    ) {
+    let (mut dx, mut dtaps) = (dx, dtaps);
+        let (columns, time) = (x.width, shape.time);
+        let row = shape.heads * shape.stride;
+        let (turned, rest) = scratch.split_at_mut(columns * shape.taps); // [W, C]
+        let (dturned, rest) = rest.split_at_mut(columns * shape.taps); // [W, C]
+        let (dc, rest) = rest.split_at_mut(columns * time); // [T, C] of one sequence
+        let s = &mut rest[..columns];
+        if let Some(taps) = taps {
+            turn(turned, taps, shape.taps);
+        }
+        dturned.fill(F::zero());
+        for sequence in 0..x.count() / time {
             for t in 0..time {
-                let dx = dx.row(sequence * time + t);
-                if !adds {
-                    dx.fill(F::zero());
+                let n = sequence * time + t;
+                let (dc, dy) = (&mut dc[t * columns..][..columns], &dy[n * row..][..row]);
+                convolve(dc, x, turned, shape, n);
+                // Until here dc holds c; now s, and ds / dc in its place.
+                for j in 0..columns {
+                    let (c, sigmoid) = (dc[j], dc[j].sigmoid());
+                    s[j] = c * sigmoid;
+                    dc[j] = sigmoid * (F::one() + c * (F::one() - sigmoid));
                 }
-                if shape.taps == 0 {
-                    dx.iter_mut().zip(&dc[t * columns..][..columns]).for_each(|(dx, &dc)| put(dx, dc, adds));
+                for (part, head, column) in pieces(shape.parts, shape.heads) {
+                    let dy = &dy[head * shape.stride + part.slot..][..part.width];
+                    let dc = &mut dc[column..][..part.width];
+                    if part.unit {
+                        let s = &s[column..][..part.width];
+                        let (scale, along) = unit::slope(s, dy);
+                        for j in 0..part.width {
+                            dc[j] *= scale * (dy[j] - s[j] * along);
+                        }
+                    } else {
+                        for j in 0..part.width {
+                            dc[j] *= dy[j];
+                        }
+                    }
                 }
-                for i in 0..shape.taps {
-                    let later = t + shape.taps - 1 - i;
-                    if later < time {
-                        let (dc, taps) = (&dc[later * columns..][..columns], &turned[i * columns..][..columns]);
+            }
+            // Term 1: dx
+            if let Some(dx) = dx.as_mut() {
+                let adds = dx.adds;
+                for t in 0..time {
+                    let dx = dx.row(sequence * time + t);
+                    if !adds {
+                        dx.fill(F::zero());
+                    }
+                    if shape.taps == 0 {
+                        dx.iter_mut().zip(&dc[t * columns..][..columns]).for_each(|(dx, &dc)| put(dx, dc, adds));
+                    }
+                    for i in 0..shape.taps {
+                        let later = t + shape.taps - 1 - i;
+                        if later < time {
+                            let (dc, taps) = (&dc[later * columns..][..columns], &turned[i * columns..][..columns]);
+                            for j in 0..columns {
+                                dx[j] += taps[j] * dc[j];
+                            }
+                        }
+                    }
+                }
+            }
+            // Term 2: dtaps
+            if dtaps.is_some() {
+                for t in 0..time {
+                    let dc = &dc[t * columns..][..columns];
+                    for i in (0..shape.taps).filter(|i| shape.taps - 1 - i <= t) {
+                        let x = x.row(sequence * time + t - (shape.taps - 1 - i));
+                        let dturned = &mut dturned[i * columns..][..columns];
                         for j in 0..columns {
-                            dx[j] += taps[j] * dc[j];
+                            dturned[j] += dc[j] * x[j];
                         }
                     }
                 }
             }
         }
-        // Term 2: dtaps
-        if dtaps.is_some() {
-            for t in 0..time {
-                let dc = &dc[t * columns..][..columns];
-                for i in (0..shape.taps).filter(|i| shape.taps - 1 - i <= t) {
-                    let x = x.row(sequence * time + t - (shape.taps - 1 - i));
-                    let dturned = &mut dturned[i * columns..][..columns];
-                    for j in 0..columns {
-                        dturned[j] += dc[j] * x[j];
-                    }
+        if let Some(dtaps) = dtaps.as_mut() {
+            let adds = dtaps.adds;
+            for column in 0..columns {
+                for i in 0..shape.taps {
+                    put(&mut dtaps.data[column * shape.taps + i], dturned[i * columns + column], adds);
                 }
-            }
-        }
-    }
-    if let Some(dtaps) = dtaps.as_mut() {
-        let adds = dtaps.adds;
-        for column in 0..columns {
-            for i in 0..shape.taps {
-                put(&mut dtaps.data[column * shape.taps + i], dturned[i * columns + column], adds);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The recurrent form: token by token, and back again from checkpoints.
 
-use super::state::{add_read, decay, decay_and_measure, edit, edit_and_read, edit_gradient, measure_gradient, rows_dot};
+use super::state::{add_read, decay, decay_and_measure, decay_gradient, edit, edit_and_read, rows_dot};
 use super::step::{Step, decay_factors, query, row_of, row_of_mut, set_decay_gradient, set_gradient};
 use super::{Backward, Forward, Scratch, start};
 use crate::{Real, reduce::dot};
@@ -56,8 +56,8 @@ pub(crate) fn backward<F: Real>(layout: &StepLayout, shape: ScanShape, mut io: B
     let (size, count) = (key * value, layout.steps.len());
     let spans = time.div_ceil(SPAN);
     let held = SPAN * count;
-    let [state, d_state, decayed, measured, factors, d_r, x, d_g] =
-        scratch.parts([size, size, held * size, held * value, held * key, value, key, key]);
+    let [state, d_state, decayed, measured, factors, d_r, x, sums] =
+        scratch.parts([size, size, held * size, held * value, held * key, value, key, 8 * key]);
     for sequence in 0..batch * heads {
         start(io.d_last, sequence, d_state);
         for span in (0..spans).rev() {
@@ -91,20 +91,27 @@ pub(crate) fn backward<F: Real>(layout: &StepLayout, shape: ScanShape, mut io: B
                     let (before, r) = (&decayed[at * size..][..size], &measured[at * value..][..value]);
                     if s + 1 == count {
                         // dq = S do with S = S' + k r^T; then dS += q do^T
-                        rows_dot(before, value, d_o, x);
+                        rows_dot(before, value, d_o, x, sums);
                         let r_d_o = dot(r, d_o);
                         x.iter_mut().zip(step.key).for_each(|(x, &k)| *x += k * r_d_o);
                         set_gradient(Some(layout.query), d_row, x);
                         edit(d_state, value, query(layout, row, shape), F::one(), d_o);
                     }
                     d_r.fill(F::zero());
-                    edit_gradient(d_state, value, step.key, r, x, d_r);
-                    set_gradient(Some(slots.key), d_row, x);
+                    add_read(d_state, value, step.key, F::one(), d_r);
                     set_gradient(slots.write, d_row, d_r);
-                    let factors = slots.decay.map(|_| &factors[at * key..][..key]);
-                    measure_gradient(d_state, before, d_r, (step.erase, x), (factors, d_g));
-                    set_gradient(slots.erase, d_row, x);
-                    set_decay_gradient(slots, d_row, d_g);
+                    rows_dot(d_state, value, r, x, sums);
+                    set_gradient(Some(slots.key), d_row, x);
+                    if let Some(erase) = step.erase {
+                        rows_dot(before, value, d_r, x, sums);
+                        x.iter_mut().for_each(|x| *x = -*x);
+                        set_gradient(slots.erase, d_row, x);
+                        edit(d_state, value, erase, -F::one(), d_r);
+                    }
+                    if slots.decay.is_some() {
+                        decay_gradient(d_state, before, value, &factors[at * key..][..key], x, sums);
+                        set_decay_gradient(slots, d_row, x);
+                    }
                 }
             }
         }
