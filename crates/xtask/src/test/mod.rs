@@ -151,7 +151,7 @@ fn browser(shell: &Shell, stages: &mut Stages) {
 
 /// Whether kernels run on the software adapter: they do unless PALIMPSEST_ADAPTER names another.
 fn software_adapter() -> bool {
-    cfg!(target_os = "linux") && std::env::var_os("PALIMPSEST_ADAPTER").is_none()
+    cfg!(target_os = "linux") && std::env::var_os("PALIMPSEST_ADAPTER").is_none_or(|name| name.is_empty())
 }
 
 /// Shows the Vulkan loader the software driver only, so that results do not depend on the machine.
