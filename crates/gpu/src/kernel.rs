@@ -9,6 +9,9 @@ use std::fmt::{Display, Write};
 /// Invocations of a one-dimensional kernel's workgroup: the portable floor of WebGPU.
 pub(crate) const WORKGROUP: u32 = 256;
 
+/// Words of [`Region::Step`].
+pub(crate) const STEP_WORDS: usize = 4;
+
 /// A buffer that only kernels see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ScratchId(pub(crate) usize);
@@ -26,11 +29,11 @@ pub(crate) enum Region {
     Parameters,
     /// Gradients of all parameters, packed.
     Gradients,
-    /// AdamW's first moments, packed.
-    FirstMoments,
-    /// AdamW's second moments, packed.
-    SecondMoments,
-    /// The present training step: `[bits of the rate, step from 1, result slot, 0]` as `array<u32>`.
+    /// AdamW's first moments, packed, then its second moments.
+    Moments,
+    /// Of every 64 parameters, packed: `[learning rate scale, weight decay]`.
+    Rates,
+    /// The present training step, [`STEP_WORDS`] of `u32`: rate, `1 - beta1^t`, `1 - beta2^t` (bits of floats), slot of its result.
     Step,
     /// Ring of results, two floats a slot: loss, gradient norm.
     Results,

@@ -32,6 +32,9 @@ pub enum BackendError {
     /// No adapter, or one that lacks what is needed.
     #[error("no usable GPU: {0}")]
     NoAdapter(String),
+    /// The adapter is there, but it refused a device or a request.
+    #[error("the GPU refused: {0}")]
+    Refused(String),
     /// The device was lost while working.
     #[error("the GPU device was lost: {0}")]
     DeviceLost(String),

@@ -1,0 +1,142 @@
+//! All buffers of a session, and which part of which buffer a region is.
+
+use crate::device::Device;
+use crate::kernel::{Region, STEP_WORDS};
+use crate::record::{ARGUMENT_WORDS, RESULT_BYTES, RESULT_SLOTS, Recording, Scratch, bytes, rates};
+use palimpsest_plan::{PARAMETER_ALIGN, Role, TensorId};
+
+/// Steps that one upload holds.
+pub(crate) const UPLOAD_STEPS: usize = 64;
+
+/// Part of a buffer, in bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub(crate) buffer: wgpu::Buffer,
+    pub(crate) offset: u64,
+    pub(crate) size: u64,
+}
+
+impl Part {
+    fn whole(buffer: &wgpu::Buffer) -> Part {
+        Part { buffer: buffer.clone(), offset: 0, size: buffer.size() }
+    }
+
+    fn slice(buffer: &wgpu::Buffer, offset: u64, len: usize) -> Part {
+        Part { buffer: buffer.clone(), offset, size: bytes(len) }
+    }
+}
+
+/// Every buffer of a session.
+#[derive(Debug)]
+pub(crate) struct Buffers {
+    pub(crate) parameters: wgpu::Buffer,
+    pub(crate) moments: wgpu::Buffer,
+    pub(crate) results: wgpu::Buffer,
+    /// Slots of steps to come.
+    pub(crate) upload: wgpu::Buffer,
+    /// The slot of the present step.
+    pub(crate) live: wgpu::Buffer,
+    pub(crate) arguments: wgpu::Buffer,
+    rates: wgpu::Buffer,
+    gradients: wgpu::Buffer,
+    activation_gradients: Vec<wgpu::Buffer>,
+    tensors: Vec<Part>,
+    gradient_parts: Vec<Option<Part>>,
+    scratch: Vec<wgpu::Buffer>,
+    step: Part,
+}
+
+impl Buffers {
+    /// Allocates all buffers of a recording; wgpu clears them.
+    pub(crate) fn new(device: &Device, recording: &Recording) -> Buffers {
+        let plan = &recording.plan;
+        let buffer = |label: &str, size: u64| create(device, label, size);
+        let packed = bytes(plan.parameter_len());
+        let (parameters, gradients) = (buffer("parameters", packed), buffer("gradients", packed));
+        let live = buffer("step", recording.slot.bytes);
+        let rates_of = rates(plan);
+        let rate_buffer = buffer("rates", bytes(rates_of.len()));
+        device.queue.write_buffer(&rate_buffer, 0, bytemuck::cast_slice(&rates_of));
+        let offset = |id: TensorId| plan.parameter_offset(id).map(|floats| floats as u64 * 4);
+        let slots = |id: TensorId| recording.slot.batch.iter().find(|&&(tensor, _)| tensor == id).map(|&(_, offset)| offset);
+        let tensors = plan.tensors.iter().enumerate().map(|(index, tensor)| match (offset(TensorId(index)), slots(TensorId(index))) {
+            (Some(offset), _) => Part::slice(&parameters, offset, tensor.len()),
+            (_, Some(offset)) => Part::slice(&live, offset, tensor.len()),
+            _ => Part::whole(&buffer(&tensor.name, bytes(tensor.len()))),
+        });
+        let tensors = tensors.collect();
+        let lens = plan.gradient_lens().iter().enumerate();
+        let activation_gradients: Vec<_> = lens.map(|(index, &len)| buffer(&format!("gradient {index}"), bytes(len))).collect();
+        let gradient_parts = plan.tensors.iter().enumerate().map(|(index, tensor)| {
+            let own = plan.gradient(TensorId(index)).map(|gradient| Part::whole(&activation_gradients[gradient.0]));
+            own.or_else(|| offset(TensorId(index)).map(|offset| Part::slice(&gradients, offset, tensor.len())))
+        });
+        let gradient_parts = gradient_parts.collect();
+        Buffers {
+            moments: buffer("moments", 2 * packed),
+            results: buffer("results", RESULT_BYTES * RESULT_SLOTS as u64),
+            upload: buffer("upload", recording.slot.bytes * UPLOAD_STEPS as u64),
+            arguments: buffer("arguments", bytes(ARGUMENT_WORDS)),
+            rates: rate_buffer,
+            scratch: recording.scratch.iter().map(|scratch| buffer(&scratch.label, bytes(scratch.floats))).collect(),
+            step: Part::slice(&live, recording.slot.step, STEP_WORDS),
+            parameters,
+            gradients,
+            activation_gradients,
+            tensors,
+            gradient_parts,
+            live,
+        }
+    }
+
+    /// Allocates scratch buffers that were recorded since.
+    pub(crate) fn grow(&mut self, device: &Device, scratch: &[Scratch]) {
+        let new = scratch.iter().skip(self.scratch.len());
+        self.scratch.extend(new.map(|scratch| create(device, &scratch.label, bytes(scratch.floats))));
+    }
+
+    /// A tensor's values.
+    pub(crate) fn tensor(&self, id: TensorId) -> &Part {
+        &self.tensors[id.0]
+    }
+
+    /// A tensor's gradient, when it has one.
+    pub(crate) fn gradient(&self, id: TensorId) -> Option<&Part> {
+        self.gradient_parts[id.0].as_ref()
+    }
+
+    /// What a kernel sees; `None` for the gradient of a tensor without one.
+    pub(crate) fn region(&self, region: Region) -> Option<Part> {
+        match region {
+            Region::Tensor(id) => Some(self.tensors[id.0].clone()),
+            Region::Gradient(id) => self.gradient_parts[id.0].clone(),
+            Region::Scratch(id) => self.scratch.get(id.0).map(Part::whole),
+            Region::Parameters => Some(Part::whole(&self.parameters)),
+            Region::Gradients => Some(Part::whole(&self.gradients)),
+            Region::Moments => Some(Part::whole(&self.moments)),
+            Region::Rates => Some(Part::whole(&self.rates)),
+            Region::Step => Some(self.step.clone()),
+            Region::Results => Some(Part::whole(&self.results)),
+            Region::Arguments => Some(Part::whole(&self.arguments)),
+        }
+    }
+
+    /// Bytes of all buffers together.
+    pub(crate) fn total_bytes(&self) -> u64 {
+        let packed = [&self.parameters, &self.gradients, &self.moments, &self.upload, &self.live];
+        let own = self.tensors.iter().filter(|part| part.buffer != self.parameters && part.buffer != self.live).map(|part| &part.buffer);
+        packed.into_iter().chain(own).chain(&self.activation_gradients).chain(&self.scratch).map(wgpu::Buffer::size).sum()
+    }
+}
+
+fn create(device: &Device, label: &str, size: u64) -> wgpu::Buffer {
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+    device.device.create_buffer(&wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: false })
+}
+
+const _: () = assert!(PARAMETER_ALIGN as u64 * 4 == crate::record::BINDING_ALIGN);
+
+/// Whether a tensor's numbers are `u32`.
+pub(crate) fn is_integer(role: &Role) -> bool {
+    matches!(role, Role::Batch | Role::Answer)
+}

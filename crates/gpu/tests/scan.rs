@@ -1,0 +1,253 @@
+//! Scans on the GPU against the CPU's recurrent form in double precision: every kind of step, odd sizes, both forms, and the trace.
+
+use palimpsest_cpu::CpuSession;
+use palimpsest_gpu::{Device, GpuSession, Options};
+use palimpsest_plan::{AdamW, Op, Plan, PlanBuilder, Scan, ScanForm, ScanShape, Session, TensorId};
+use palimpsest_rules::{Kind, StepLayout, StepSlots};
+use pollster::block_on;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+/// A step's parts: decay, erase, write.
+type Parts = (Option<Kind>, bool, bool);
+
+/// Every combination of parts that changes what a kernel does, from one to four steps per token.
+const LAYOUTS: [&[Parts]; 7] = [
+    &[(None, false, true)],
+    &[(None, true, true)],
+    &[(Some(Kind::Scalar), true, true)],
+    &[(Some(Kind::Key), true, true)],
+    &[(Some(Kind::Key), true, false), (None, true, true)],
+    &[(Some(Kind::Scalar), false, true), (Some(Kind::Key), true, true), (None, false, true)],
+    &[(Some(Kind::Key), true, true), (Some(Kind::Scalar), true, true), (None, false, true), (Some(Kind::Key), true, false)],
+];
+
+/// `(B, T, H, K, V)`
+const SHAPES: [[usize; 5]; 4] = [[1, 1, 1, 4, 4], [2, 37, 3, 8, 20], [1, 35, 2, 36, 28], [3, 18, 1, 32, 32]];
+
+fn layout(parts: &[Parts], key: usize, value: usize) -> StepLayout {
+    let mut stride = 0;
+    let mut slot = |width: usize| {
+        stride += width;
+        stride - width
+    };
+    let query = slot(key);
+    let steps = parts.iter().map(|&(decay, erase, write)| StepSlots {
+        decay: decay.map(|kind| (slot(if kind == Kind::Scalar { 4 } else { key }), kind)),
+        key: slot(key),
+        erase: erase.then(|| slot(key)),
+        write: write.then(|| slot(value)),
+    });
+    let steps = steps.collect();
+    StepLayout { stride, query, steps }
+}
+
+/// Scans over one tensor of steps and one initial state; every scan after the first to run backwards adds to their gradients.
+struct Case {
+    plan: Plan,
+    layout: StepLayout,
+    shape: ScanShape,
+    steps: TensorId,
+    initial: TensorId,
+    /// `o`, last state.
+    outputs: Vec<[TensorId; 2]>,
+}
+
+impl Case {
+    fn new(parts: &[Parts], [batch, time, heads, key, value]: [usize; 5], forms: &[ScanForm]) -> Case {
+        let shape = ScanShape { batch, time, heads, key, value };
+        let layout = layout(parts, key, value);
+        let mut plan = PlanBuilder::new();
+        let steps = plan.activation("steps", &[batch, time, heads, layout.stride]);
+        let initial = plan.activation("initial", &[batch, heads, key, value]);
+        let outputs = forms.iter().map(|&form| {
+            let o = plan.activation("o", &[batch, time, heads, value]);
+            let last = plan.activation("last", &[batch, heads, key, value]);
+            plan.push(Op::Scan(Scan { layout: layout.clone(), shape, form, steps, initial: Some(initial), o, last: Some(last) }));
+            [o, last]
+        });
+        let outputs = outputs.collect();
+        let plan = plan.finish(AdamW::default()).expect("a plan");
+        Case { plan, layout, shape, steps, initial, outputs }
+    }
+
+    /// Columns of a row that a step's parts take, with a name for each.
+    fn parts(&self) -> Vec<(String, usize, usize)> {
+        let (key, value) = (self.shape.key, self.shape.value);
+        let mut parts = vec![("query".to_owned(), self.layout.query, key)];
+        for (s, slots) in self.layout.steps.iter().enumerate() {
+            parts.extend(slots.decay.map(|(at, kind)| (format!("decay {s}"), at, if kind == Kind::Scalar { 1 } else { key })));
+            parts.push((format!("key {s}"), slots.key, key));
+            parts.extend(slots.erase.map(|at| (format!("erase {s}"), at, key)));
+            parts.extend(slots.write.map(|at| (format!("write {s}"), at, value)));
+        }
+        parts
+    }
+
+    /// Steps whose vectors have a length of about one, with erase = key * gate. A third of the decays are 0, some are strong.
+    fn draw_steps(&self, rng: &mut Pcg64) -> Vec<f32> {
+        let mut steps = vec![0.0; self.plan.tensor(self.steps).len()];
+        let key = self.shape.key;
+        for row in steps.chunks_exact_mut(self.layout.stride) {
+            fill(rng, &mut row[self.layout.query..][..key], 1.5 / (key as f32).sqrt());
+            for slots in &self.layout.steps {
+                fill(rng, &mut row[slots.key..][..key], 1.5 / (key as f32).sqrt());
+                if let Some(at) = slots.erase {
+                    let gate = rng.random::<f32>();
+                    (0..key).for_each(|j| row[at + j] = gate * row[slots.key + j]);
+                }
+                if let Some(at) = slots.write {
+                    fill(rng, &mut row[at..][..self.shape.value], 1.0);
+                }
+                let Some((at, kind)) = slots.decay else { continue };
+                let width = if kind == Kind::Scalar { 1 } else { key };
+                for g in &mut row[at..][..width] {
+                    let kind = rng.random::<f32>();
+                    *g = -rng.random::<f32>()
+                        * if kind < 0.33 {
+                            0.0
+                        } else if kind < 0.95 {
+                            0.5
+                        } else {
+                            200.0
+                        };
+                }
+            }
+        }
+        steps
+    }
+}
+
+/// Uniform in `-bound..bound`.
+fn fill(rng: &mut Pcg64, values: &mut [f32], bound: f32) {
+    values.iter_mut().for_each(|x| *x = bound * (2.0 * rng.random::<f32>() - 1.0));
+}
+
+/// `||x - expected|| / ||expected||`, over all numbers.
+fn error(x: &[f32], expected: &[f64]) -> f64 {
+    assert_eq!(x.len(), expected.len());
+    let norm = expected.iter().map(|y| y * y).sum::<f64>().sqrt();
+    let difference = x.iter().zip(expected).map(|(x, y)| (f64::from(*x) - y).powi(2)).sum::<f64>().sqrt();
+    if norm > 0.0 { difference / norm } else { difference }
+}
+
+fn columns<F: Copy>(values: &[F], stride: usize, at: usize, width: usize) -> Vec<F> {
+    values.chunks_exact(stride).flat_map(|row| row[at..][..width].iter().copied()).collect()
+}
+
+/// Runs a case on both backends. `tolerances`: of each scan's outputs; of the gradients.
+fn check(device: &Device, parts: &[Parts], shape: [usize; 5], forms: &[ScanForm], outputs: f64, gradients: f64) {
+    let name = format!("{parts:?} {shape:?} {forms:?}");
+    let case = Case::new(parts, shape, forms);
+    let truth = Case::new(parts, shape, &vec![ScanForm::Recurrent; forms.len()]);
+    let mut gpu = block_on(GpuSession::new(device, case.plan.clone())).expect("a session");
+    let mut cpu = CpuSession::<f64>::new(truth.plan.clone()).expect("a twin");
+
+    let mut rng = Pcg64::seed_from_u64(1);
+    let steps = case.draw_steps(&mut rng);
+    let mut initial = vec![0.0; case.plan.tensor(case.initial).len()];
+    fill(&mut rng, &mut initial, 1.0);
+    for (tensor, values) in [(case.steps, &steps), (case.initial, &initial)] {
+        gpu.write(tensor, values).expect("a tensor");
+        cpu.write(tensor, values).expect("a tensor");
+    }
+    gpu.forward(&[]).expect("forward");
+    cpu.run_forward();
+    for pair in &case.outputs {
+        for &tensor in pair {
+            let mut gradient = vec![0.0; case.plan.tensor(tensor).len()];
+            fill(&mut rng, &mut gradient, 1.0);
+            gpu.write_gradient(tensor, &gradient).expect("a gradient");
+            cpu.write_gradient(tensor, &gradient).expect("a gradient");
+            let x = block_on(gpu.read(tensor)).expect("numbers");
+            let e = error(&x, cpu.values(tensor).expect("numbers"));
+            assert!(e < outputs, "{name}: {} is off by {e:.1e}", case.plan.tensor(tensor).name);
+        }
+    }
+    gpu.backward().expect("backward");
+    cpu.run_backward();
+    let x = block_on(gpu.read_gradient(case.initial)).expect("a gradient");
+    let e = error(&x, cpu.gradients(case.initial).expect("a gradient"));
+    assert!(e < gradients, "{name}: gradient of initial is off by {e:.1e}");
+    let x = block_on(gpu.read_gradient(case.steps)).expect("a gradient");
+    let y = cpu.gradients(case.steps).expect("a gradient");
+    for (part, at, width) in case.parts() {
+        let stride = case.layout.stride;
+        let e = error(&columns(&x, stride, at, width), &columns(y, stride, at, width));
+        assert!(e < gradients, "{name}: gradient of {part} is off by {e:.1e}");
+    }
+}
+
+fn device() -> Device {
+    block_on(Device::open(Options::from_env())).expect("a Vulkan adapter")
+}
+
+#[test]
+fn recurrent_matches_the_twin() {
+    let device = device();
+    for parts in LAYOUTS {
+        SHAPES.iter().for_each(|&shape| check(&device, parts, shape, &[ScanForm::Recurrent], 5e-6, 5e-5));
+    }
+}
+
+#[test]
+fn chunked_matches_the_twin() {
+    let device = device();
+    for parts in LAYOUTS {
+        SHAPES.iter().for_each(|&shape| check(&device, parts, shape, &[ScanForm::Chunked(16)], 2e-5, 5e-4));
+    }
+    for tokens in [1, 4, 7, 32, 100] {
+        check(&device, LAYOUTS[3], [1, 70, 2, 12, 8], &[ScanForm::Chunked(tokens)], 2e-5, 5e-4);
+    }
+}
+
+#[test]
+fn the_largest_states_match_the_twin() {
+    let device = device();
+    for shape in [[1, 21, 1, 128, 128], [1, 9, 1, 128, 4], [1, 9, 2, 4, 128], [1, 7, 1, 100, 124], [1, 18, 1, 64, 64]] {
+        check(&device, LAYOUTS[3], shape, &[ScanForm::Recurrent], 5e-6, 5e-5);
+        check(&device, LAYOUTS[4], shape, &[ScanForm::Recurrent], 5e-6, 5e-5);
+        check(&device, LAYOUTS[3], shape, &[ScanForm::Chunked(16)], 2e-5, 5e-4);
+        check(&device, LAYOUTS[6], shape, &[ScanForm::Chunked(16)], 2e-5, 5e-4);
+    }
+}
+
+#[test]
+fn gradients_of_several_scans_add_up() {
+    let device = device();
+    let forms = [ScanForm::Recurrent, ScanForm::Chunked(16), ScanForm::Recurrent, ScanForm::Chunked(8)];
+    for parts in LAYOUTS {
+        check(&device, parts, [1, 19, 2, 8, 36], &forms, 2e-5, 5e-4);
+    }
+}
+
+#[test]
+fn long_sequences_keep_their_digits() {
+    let device = device();
+    check(&device, LAYOUTS[3], [1, 1500, 1, 8, 4], &[ScanForm::Recurrent], 5e-6, 5e-5);
+    check(&device, LAYOUTS[3], [1, 1500, 1, 8, 4], &[ScanForm::Chunked(16)], 2e-5, 5e-4);
+}
+
+#[test]
+fn the_trace_matches_the_twin() {
+    let device = device();
+    for parts in LAYOUTS {
+        for (shape, first, tokens) in [([2, 21, 3, 8, 20], 0, 21), ([2, 21, 3, 12, 4], 13, 5), ([2, 21, 3, 4, 4], 20, 1)] {
+            let case = Case::new(parts, shape, &[ScanForm::Recurrent]);
+            let mut gpu = block_on(GpuSession::new(&device, case.plan.clone())).expect("a session");
+            let mut cpu: CpuSession = CpuSession::new(case.plan.clone()).expect("a twin");
+            let steps = case.draw_steps(&mut Pcg64::seed_from_u64(2));
+            gpu.write(case.steps, &steps).expect("steps");
+            cpu.write(case.steps, &steps).expect("steps");
+            gpu.forward(&[]).expect("forward");
+            cpu.forward(&[]).expect("forward");
+            let x = block_on(gpu.trace(0, 1, 2, first, tokens)).expect("a trace");
+            let y = block_on(cpu.trace(0, 1, 2, first, tokens)).expect("a trace");
+            let wide = |values: &[f32]| -> Vec<f64> { values.iter().map(|&x| x.into()).collect() };
+            for (what, x, y) in [("states", &x.states, &y.states), ("reads", &x.reads, &y.reads)] {
+                let e = error(x, &wide(y));
+                assert!(e < 5e-6, "{parts:?} {shape:?} {first} + {tokens}: {what} are off by {e:.1e}");
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+// y = silu(x[:, ..M]) * x[:, M..]
+
+@group(0) @binding(0) var<storage, read> x: array<f32>;
+@group(0) @binding(1) var<storage, read_write> y: array<f32>;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(local_invocation_index) index: u32,
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+) {
+    let i = flat_group(group, groups) * WORKGROUP + index;
+    if (i < COUNT) {
+        let at = (i / M) * 2u * M + i % M;
+        y[i] = silu(x[at]) * x[at + M];
+    }
+}
