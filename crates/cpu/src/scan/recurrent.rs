@@ -29,13 +29,7 @@ pub(crate) fn forward<F: Real>(layout: &StepLayout, shape: ScanShape, mut io: Fo
             o.fill(F::zero());
             for (s, slots) in layout.steps.iter().enumerate() {
                 let step = Step::read(slots, row, shape);
-                step.value(r);
-                match (decay_factors(slots, row, factors), step.erase) {
-                    (true, Some(erase)) => decay_and_measure(state, value, factors, erase, r),
-                    (true, None) => decay(state, value, factors),
-                    (false, Some(erase)) => add_read(state, value, erase, -F::one(), r),
-                    (false, None) => {}
-                }
+                decay_then_measure(state, value, decay_factors(slots, row, factors).then_some(&*factors), step, r);
                 if s + 1 == layout.steps.len() {
                     edit_and_read(state, value, step.key, r, query(layout, row, shape), o);
                 } else {
@@ -46,6 +40,18 @@ pub(crate) fn forward<F: Real>(layout: &StepLayout, shape: ScanShape, mut io: Fo
         if let Some(last) = &mut io.last {
             last[sequence * size..][..size].copy_from_slice(state);
         }
+    }
+}
+
+/// `S' = Diag(exp g) S` in place, then `r = u - S'^T a`; what the step lacks is left out.
+#[inline(always)]
+fn decay_then_measure<F: Real>(state: &mut [F], value: usize, factors: Option<&[F]>, step: Step<F>, r: &mut [F]) {
+    step.value(r);
+    match (factors, step.erase) {
+        (Some(factors), Some(erase)) => decay_and_measure(state, value, factors, erase, r),
+        (Some(factors), None) => decay(state, value, factors),
+        (None, Some(erase)) => add_read(state, value, erase, -F::one(), r),
+        (None, None) => {}
     }
 }
 
@@ -70,14 +76,8 @@ pub(crate) fn backward<F: Real>(layout: &StepLayout, shape: ScanShape, mut io: B
                     let at = i * count + s;
                     let step = Step::read(slots, row, shape);
                     let (r, factors) = (&mut measured[at * value..][..value], &mut factors[at * key..][..key]);
-                    step.value(r);
-                    if decay_factors(slots, row, factors) {
-                        decay(state, value, factors);
-                    }
+                    decay_then_measure(state, value, decay_factors(slots, row, factors).then_some(&*factors), step, r);
                     decayed[at * size..][..size].copy_from_slice(state);
-                    if let Some(erase) = step.erase {
-                        add_read(state, value, erase, -F::one(), r);
-                    }
                     edit(state, value, step.key, F::one(), r);
                 }
             }
