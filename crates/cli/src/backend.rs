@@ -3,7 +3,9 @@
 use clap::ValueEnum;
 use palimpsest_cpu::CpuSession;
 use palimpsest_golden::{Golden, Report, Tolerance, Verification};
+use palimpsest_gpu::{Device, GpuSession, Options};
 use palimpsest_plan::{Adapter, AdapterKind, BackendError, PlanError, ScanForm, Session};
+use palimpsest_train::Engine;
 use pollster::block_on;
 
 /// Which backend computes.
@@ -11,6 +13,8 @@ use pollster::block_on;
 pub(crate) enum Backend {
     /// Plain slices, one thread
     Cpu,
+    /// A GPU through Vulkan, or what stands in for one; PALIMPSEST_ADAPTER picks it by part of its name
+    Gpu,
 }
 
 impl Backend {
@@ -18,6 +22,7 @@ impl Backend {
     pub(crate) fn kind(self) -> AdapterKind {
         match self {
             Backend::Cpu => AdapterKind::Cpu,
+            Backend::Gpu => AdapterKind::Gpu,
         }
     }
 }
@@ -37,6 +42,8 @@ pub(crate) enum RunError {
 pub(crate) enum Opened {
     /// Needs nothing.
     Cpu,
+    /// Shared by all sessions, with its compiled kernels.
+    Gpu(Device),
 }
 
 impl Opened {
@@ -44,6 +51,15 @@ impl Opened {
     pub(crate) fn open(backend: Backend) -> Result<Opened, BackendError> {
         match backend {
             Backend::Cpu => Ok(Opened::Cpu),
+            Backend::Gpu => Ok(Opened::Gpu(block_on(Device::open(Options::from_env()))?)),
+        }
+    }
+
+    /// Where the trainer makes its sessions.
+    pub(crate) fn engine(&self) -> Engine {
+        match self {
+            Opened::Cpu => Engine::Cpu,
+            Opened::Gpu(device) => Engine::Gpu(device.clone()),
         }
     }
 
@@ -53,6 +69,7 @@ impl Opened {
         let plan = verification.plan().clone();
         match self {
             Opened::Cpu => finish(&verification, &mut CpuSession::<f32>::new(plan)?, tolerance),
+            Opened::Gpu(device) => finish(&verification, &mut block_on(GpuSession::new(device, plan))?, tolerance),
         }
     }
 }

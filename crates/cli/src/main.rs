@@ -1,6 +1,7 @@
 //! `palimpsest`: checks, trains and measures natively what the page runs in a browser.
 
 mod backend;
+mod train;
 mod verify;
 
 use clap::{Parser, Subcommand, error::ErrorKind};
@@ -19,6 +20,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Train(train::Args),
     Verify(verify::Args),
 }
 
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
         Err(error) => return refuse(&error),
     };
     match cli.command {
+        Command::Train(args) => train::run(&args),
         Command::Verify(args) => verify::run(&args),
     }
 }

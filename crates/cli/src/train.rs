@@ -1,0 +1,188 @@
+//! `palimpsest train`: a run from a settings string, the same that a page's link carries.
+
+use crate::BAD_INPUT;
+use crate::backend::{Backend, Opened};
+use indicatif::{ProgressBar, ProgressStyle};
+use palimpsest_plan::{Adapter, Session};
+use palimpsest_protocol::{Evaluation, Progress};
+use palimpsest_spec::Settings;
+use palimpsest_train::{AnySession, Engine, Model, Recipe, TrainError, Trainer};
+use pollster::block_on;
+use serde::Serialize;
+use std::io::{IsTerminal, stderr};
+use std::process::ExitCode;
+
+/// Train one model and report its held-out accuracy
+///
+/// SETTINGS is what a page's link carries after its question mark, as 'task=mqar&pairs=4&steps=500'; what it leaves out has its
+/// default. `palimpsest train --settings` lists all of them.
+///
+/// Exit code: 0 when training ended, 1 when it failed on the way, 2 when the settings or the device cannot be used.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Settings, as key=value joined by &
+    #[arg(default_value = "", value_name = "SETTINGS")]
+    settings: String,
+    /// What computes; the settings' own `backend` otherwise
+    #[arg(long, value_enum)]
+    backend: Option<Backend>,
+    /// Stop at the first evaluation with an accuracy of 99 % or more
+    #[arg(long)]
+    until_learned: bool,
+    /// Print JSON, one object a line: settings, then evaluations, then the result
+    #[arg(long)]
+    json: bool,
+    /// List all settings and exit
+    #[arg(long = "settings")]
+    list: bool,
+}
+
+/// One line of `--json`.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+enum Line<'a> {
+    Start {
+        settings: &'a str,
+        adapter: &'a Adapter,
+        parameters: usize,
+        state: usize,
+    },
+    Evaluation {
+        progress: Option<Progress>,
+        evaluation: &'a Evaluation,
+    },
+    End {
+        steps: u32,
+        seconds: f64,
+        steps_per_second: f64,
+        steps_to_99: Option<u32>,
+        seconds_to_99: Option<f64>,
+        evaluation: &'a Evaluation,
+    },
+    Failed {
+        message: String,
+    },
+}
+
+/// Trains.
+pub(crate) fn run(args: &Args) -> ExitCode {
+    if args.list {
+        println!("{}", palimpsest_spec::help_text());
+        return ExitCode::SUCCESS;
+    }
+    let settings = match Settings::from_text_strict(&args.settings) {
+        Ok(settings) => settings,
+        Err(corrections) => {
+            let lines: Vec<String> = corrections.iter().map(ToString::to_string).collect();
+            eprintln!("error: {}", lines.join("; "));
+            return ExitCode::from(BAD_INPUT);
+        }
+    };
+    let backend = args.backend.unwrap_or(if settings.wants_cpu() { Backend::Cpu } else { Backend::Gpu });
+    let trainer = Opened::open(backend).map_err(TrainError::from).and_then(|opened| block_on(open(&opened.engine(), &settings)));
+    let trainer = match trainer {
+        Ok(trainer) => trainer,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::from(BAD_INPUT);
+        }
+    };
+    match block_on(train(args, &settings, trainer)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            if args.json {
+                print(&Line::Failed { message: error.to_string() });
+            }
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn open(engine: &Engine, settings: &Settings) -> Result<Trainer<AnySession>, TrainError> {
+    let recipe = Recipe::from_settings(settings);
+    let model = Model::record(Recipe::model_shape(settings, engine.kind()), recipe.optimizer)?;
+    let session = engine.session(model.plan.clone()).await?;
+    Trainer::new(model, session, recipe)
+}
+
+async fn train<S: Session>(args: &Args, settings: &Settings, mut trainer: Trainer<S>) -> Result<(), TrainError> {
+    let link = settings.to_link();
+    let (parameters, state) = (trainer.model().plan.parameter_count(), trainer.model().shape.state());
+    if args.json {
+        print(&Line::Start { settings: &link, adapter: trainer.adapter(), parameters, state });
+    } else {
+        let Adapter { name, interface, .. } = trainer.adapter();
+        eprintln!("{} on {name} ({interface}), {parameters} parameters, state of {state} floats", trainer.model().shape.rule.name());
+    }
+    let bar = bar(trainer.recipe().schedule.steps, args.json);
+    let mut evaluation = trainer.evaluate().await?;
+    report(args, &bar, None, &evaluation);
+    let mut speed = 0.0;
+    while !trainer.is_done() && !(args.until_learned && evaluation.reached_99.is_some()) {
+        let progress = trainer.advance(u32::MAX).await?;
+        speed = progress.steps_per_second;
+        bar.set_position(u64::from(progress.step));
+        if let Some((_, loss)) = progress.losses.last() {
+            bar.set_message(format!("loss {loss:.3}, {speed:.0} steps/s"));
+        }
+        if trainer.evaluation_due() {
+            evaluation = trainer.evaluate().await?;
+            report(args, &bar, Some(progress), &evaluation);
+        }
+    }
+    bar.finish_and_clear();
+    if args.json {
+        print(&Line::End {
+            steps: trainer.step(),
+            seconds: evaluation.seconds,
+            steps_per_second: speed,
+            steps_to_99: evaluation.reached_99.map(|(step, _)| step),
+            seconds_to_99: evaluation.reached_99.map(|(_, seconds)| seconds),
+            evaluation: &evaluation,
+        });
+    } else {
+        println!("{}", sentence(&evaluation));
+        if let Some((step, seconds)) = evaluation.reached_99 {
+            println!("99 % first reached at step {step}, after {seconds:.1} s of training");
+        }
+    }
+    Ok(())
+}
+
+/// A progress bar on a terminal, nothing elsewhere.
+fn bar(steps: u32, json: bool) -> ProgressBar {
+    if json || !stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(u64::from(steps));
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} steps, {eta} left, {msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn report(args: &Args, bar: &ProgressBar, progress: Option<Progress>, evaluation: &Evaluation) {
+    if args.json {
+        print(&Line::Evaluation { progress, evaluation });
+    } else {
+        bar.suspend(|| println!("step {:>6}  {}", evaluation.step, sentence(evaluation)));
+    }
+}
+
+fn sentence(evaluation: &Evaluation) -> String {
+    let Evaluation { accuracy, examples, interval: (low, high), loss, .. } = evaluation;
+    format!(
+        "held-out accuracy {:.1} % (n = {examples}, 95 % interval {:.1}-{:.1}), loss {loss:.4}",
+        accuracy * 100.0,
+        low * 100.0,
+        high * 100.0
+    )
+}
+
+fn print(line: &Line) {
+    match serde_json::to_string(line) {
+        Ok(text) => println!("{text}"),
+        Err(error) => eprintln!("error: {error}"),
+    }
+}

@@ -1,0 +1,147 @@
+//! The worker's state: a device and the current run.
+
+use crate::check::Check;
+use crate::device::{Devices, cpu_adapter, fallback};
+use crate::run::Run;
+use palimpsest_plan::BackendError;
+use palimpsest_protocol::{Command, Event, Fallback, Look, RunId};
+use palimpsest_spec::Settings;
+use palimpsest_train::{Engine, TrainError};
+
+/// Steps of one burst when nothing else limits it.
+const NO_LIMIT: u32 = u32::MAX;
+
+/// Carries out commands; every result is an event.
+pub struct Desk {
+    devices: Devices,
+    run: Option<Run>,
+    check: Option<Check>,
+}
+
+impl Desk {
+    /// A desk on opened devices.
+    pub fn new(devices: Devices) -> Desk {
+        Desk { devices, run: None, check: None }
+    }
+
+    /// Whether [`Desk::advance`] has work without a new command.
+    pub fn is_busy(&self) -> bool {
+        self.check.is_some() || self.run.as_ref().is_some_and(Run::is_training)
+    }
+
+    /// Carries out one command.
+    pub async fn handle(&mut self, command: Command) -> Vec<Event> {
+        match command {
+            Command::Open { run, settings, look } => self.open(run, Settings::from_link(&settings).0, look).await,
+            Command::Train => self.with_run(Run::train),
+            Command::Pause => self.with_run(Run::pause),
+            Command::Step => {
+                let Some(run) = &mut self.run else { return no_run() };
+                let outcome = run.single().await;
+                self.settle(outcome).await
+            }
+            Command::Reset => {
+                let Some(run) = &mut self.run else { return no_run() };
+                let outcome = run.reset().await;
+                self.settle(outcome).await
+            }
+            Command::Look(look) => {
+                let Some(run) = &mut self.run else { return no_run() };
+                run.look = look;
+                let outcome = run.show().await;
+                self.settle(outcome).await
+            }
+            Command::SelfCheck => {
+                match Check::new() {
+                    Ok(check) => self.check = Some(check),
+                    Err(error) => return vec![Event::Refused(error)],
+                }
+                Vec::new()
+            }
+            Command::Bench(_) => vec![Event::Refused("this build has no benchmark yet".to_owned())],
+            Command::Cancel => {
+                self.check = None;
+                Vec::new()
+            }
+        }
+    }
+
+    /// A burst of training, or one row of the self-check.
+    pub async fn advance(&mut self) -> Vec<Event> {
+        if let Some(check) = &mut self.check {
+            let (events, more) = check.advance(&self.devices.engine(false).0).await;
+            if !more {
+                self.check = None;
+            }
+            return events;
+        }
+        match &mut self.run {
+            Some(run) if run.is_training() => {
+                let outcome = run.advance(NO_LIMIT).await;
+                self.settle(outcome).await
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn with_run(&mut self, act: impl Fn(&mut Run)) -> Vec<Event> {
+        let Some(run) = &mut self.run else { return no_run() };
+        act(run);
+        vec![run.phase_event()]
+    }
+
+    /// Builds a run. A model that does not fit the GPU goes to the CPU, and the page is told.
+    async fn open(&mut self, id: RunId, settings: Settings, look: Look) -> Vec<Event> {
+        // the old run's buffers go before the new one's are made
+        self.run = None;
+        let wants_cpu = settings.wants_cpu();
+        let mut events = vec![self.devices.event(wants_cpu)];
+        let (engine, _) = self.devices.engine(wants_cpu);
+        let mut opened = Run::open(&engine, id, settings.clone(), look).await;
+        if let (Engine::Gpu(_), Err(TrainError::Backend(error))) = (&engine, &opened) {
+            let reason = fallback(error.clone());
+            if !matches!(reason, Fallback::Limit(_)) {
+                self.devices.lose(reason.clone());
+            }
+            events.push(Event::Device { adapter: cpu_adapter(), fallback: Some(reason) });
+            opened = Run::open(&Engine::Cpu, id, settings, look).await;
+        }
+        let mut run = match opened {
+            Ok(run) => run,
+            Err(error) => {
+                events.push(Event::Refused(error.to_string()));
+                return events;
+            }
+        };
+        events.push(Event::Opened { run: id, facts: run.facts() });
+        events.push(run.phase_event());
+        let outcome = run.untrained().await;
+        self.run = Some(run);
+        events.extend(Box::pin(self.settle(outcome)).await);
+        events
+    }
+
+    /// Turns an outcome into events. A lost device moves the run to the CPU; any other error ends it.
+    async fn settle(&mut self, outcome: Result<Vec<Event>, TrainError>) -> Vec<Event> {
+        let error = match outcome {
+            Ok(events) => return events,
+            Err(error) => error,
+        };
+        let Some(run) = &mut self.run else { return vec![Event::Refused(error.to_string())] };
+        if let TrainError::Backend(BackendError::DeviceLost(reason)) = error {
+            let (id, settings, look, training) = (run.id, run.settings.clone(), run.look, run.is_training());
+            self.devices.lose(Fallback::DeviceLost(reason));
+            let mut events = Box::pin(self.open(id, settings, look)).await;
+            if training {
+                events.extend(self.with_run(Run::train));
+            }
+            return events;
+        }
+        run.fail(error.to_string());
+        vec![run.phase_event()]
+    }
+}
+
+fn no_run() -> Vec<Event> {
+    vec![Event::Refused("there is no run yet: open one first".to_owned())]
+}
