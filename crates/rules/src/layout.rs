@@ -1,7 +1,7 @@
 //! Where things lie in the packed rows that a rule reads and writes.
 
-use crate::graph::Kind;
-use crate::{Input, Scope, StepParts};
+use crate::graph::{Kind, Scope};
+use crate::rule::{Input, Rule, StepParts};
 
 /// Slots start at multiples of this many floats, so that kernels may load four at a time.
 const ALIGN: usize = 4;
@@ -82,5 +82,17 @@ impl StepLayout {
         });
         let steps = slots.collect();
         StepLayout { stride, query, steps }
+    }
+}
+
+impl Rule {
+    /// Where the inputs of one token and head lie, for K = `key` and V = `value`.
+    pub fn input_layout(&self, key: usize, value: usize) -> InputLayout {
+        InputLayout::new(self.inputs(), key, value)
+    }
+
+    /// Where the packed steps of one token and head lie, for K = `key` and V = `value`.
+    pub fn step_layout(&self, key: usize, value: usize) -> StepLayout {
+        StepLayout::new(self.steps(), key, value)
     }
 }

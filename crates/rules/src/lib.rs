@@ -5,6 +5,7 @@
 //! ([`Program`]), and writes both as WGSL ([`Rule::wgsl_map`], [`Rule::wgsl_map_gradient`]). It knows no GPU and no files, so
 //! that it also runs in a page.
 
+mod declaration;
 mod error;
 mod gradient;
 mod graph;

@@ -1,17 +1,21 @@
 //! Statements to a typed graph.
 
+use crate::declaration::declaration;
 use crate::error::Fault;
-use crate::graph::{Graph, Node, NodeId};
-use crate::syntax::{Argument, Expression, Form, Placed, Statement};
+use crate::graph::{Graph, Kind, Node, NodeId, Scope};
+use crate::rule::{Input, Source, StepParts};
+use crate::syntax::{Expression, Form, PARTS, Placed, Statement};
 use crate::token::Span;
-use crate::{Input, Kind, Scope, Source, StepParts};
 use std::collections::HashMap;
 
 /// Most steps of a rule: kernels unroll them.
 const MOST_STEPS: usize = 4;
-
-/// Parts of a step, in the order they are packed.
-const PARTS: [&str; 4] = ["decay", "key", "erase", "write"];
+/// Most head-scope inputs: each is a storage buffer beside four others, and portable devices bind eight.
+const MOST_HEAD_INPUTS: usize = 4;
+/// Most dot products: each is a sum over lanes.
+const MOST_DOTS: usize = 32;
+/// Functions of expressions.
+const FUNCTIONS: [&str; 3] = ["dot", "exp", "sigmoid"];
 
 /// A typed rule.
 #[derive(Clone, Debug)]
@@ -34,7 +38,12 @@ pub(crate) fn lower(statements: &[Placed], cuts: &[&str]) -> Result<Lowered, Fau
             return Err(Fault::new(*span, format!("'{}', which no step uses", input.name), "a step that depends on it"));
         }
     }
-    Lowering::run(statements, cuts, Some(&kept)).map(Lowering::finish)
+    let lowering = Lowering::run(statements, cuts, Some(&kept))?;
+    if let Some((input, _, span)) = lowering.inputs.iter().filter(|(input, ..)| input.scope == Scope::Head).nth(MOST_HEAD_INPUTS) {
+        let found = format!("'{}', one input per head more", input.name);
+        return Err(Fault::new(*span, found, format!("at most {MOST_HEAD_INPUTS} of them")));
+    }
+    Ok(lowering.finish())
 }
 
 /// q, k and v are always inputs.
@@ -50,6 +59,8 @@ struct Lowering<'a> {
     symbols: HashMap<String, NodeId>,
     steps: Vec<StepParts>,
     roots: Vec<[Option<NodeId>; 4]>,
+    dots: usize,
+    decays: bool,
 }
 
 impl<'a> Lowering<'a> {
@@ -63,6 +74,8 @@ impl<'a> Lowering<'a> {
             symbols: HashMap::new(),
             steps: Vec::new(),
             roots: Vec::new(),
+            dots: 0,
+            decays: false,
         };
         let nowhere = Span { start: 0, end: 0 };
         for (name, label, kind, source) in
@@ -80,7 +93,8 @@ impl<'a> Lowering<'a> {
         }
         let unknown = cuts.iter().find(|cut| !lowering.symbols.contains_key(**cut));
         if let Some(cut) = unknown {
-            return Err(Fault::new(nowhere, format!("no symbol '{cut}' to cut at"), "a symbol that the rule defines"));
+            let valid = lowering.known();
+            return Err(Fault::new(nowhere, format!("no symbol '{cut}' to cut at"), format!("one of {valid}")));
         }
         Ok(lowering)
     }
@@ -109,6 +123,11 @@ impl<'a> Lowering<'a> {
             Statement::Declare { name, what, at, arguments, label } => {
                 self.fresh(name, span)?;
                 let (kind, scope, source) = declaration(what, *at, arguments)?;
+                // a layer names its decay's tensors by what they are, so that there is one
+                if source == Source::Decay && self.decays {
+                    return Err(Fault::new(*at, "a second decay", "one decay in a rule"));
+                }
+                self.decays |= source == Source::Decay;
                 let label = label.clone().unwrap_or_default();
                 self.declare(Input { name: name.clone(), label, kind, scope, source }, span);
                 Ok(())
@@ -129,7 +148,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn fresh(&self, name: &str, span: Span) -> Result<(), Fault> {
-        let taken = self.symbols.contains_key(name) || ["dot", "sigmoid", "exp"].contains(&name);
+        let taken = self.symbols.contains_key(name) || FUNCTIONS.contains(&name);
         if taken { Err(Fault::new(span, format!("'{name}' again"), "a new name")) } else { Ok(()) }
     }
 
@@ -146,12 +165,19 @@ impl<'a> Lowering<'a> {
         if per_token { Scope::Token } else { Scope::Head }
     }
 
-    fn step(&mut self, parts: &[(String, Expression)], span: Span) -> Result<(), Fault> {
+    /// Every name so far, for messages.
+    fn known(&self) -> String {
+        let mut known: Vec<&str> = self.symbols.keys().map(String::as_str).collect();
+        known.sort_unstable();
+        known.join(", ")
+    }
+
+    fn step(&mut self, parts: &[(String, Span, Expression)], span: Span) -> Result<(), Fault> {
         if self.steps.len() == MOST_STEPS {
             return Err(Fault::new(span, "one step more", format!("at most {MOST_STEPS} steps")));
         }
         let mut roots = [None; 4];
-        for (part, expression) in parts {
+        for (part, at, expression) in parts {
             let node = self.expression(expression)?;
             let kind = self.graph.kind(node);
             let (valid, wanted): (&[Kind], _) = match part.as_str() {
@@ -162,8 +188,11 @@ impl<'a> Lowering<'a> {
             if !valid.contains(&kind) {
                 return Err(Fault::new(expression.span, kind.describe(), format!("{wanted} after '{part}'")));
             }
-            let place = PARTS.iter().position(|name| name == part);
-            place.into_iter().for_each(|place| roots[place] = Some(node));
+            for (name, root) in PARTS.iter().zip(&mut roots) {
+                if name == part && root.replace(node).is_some() {
+                    return Err(Fault::new(*at, format!("a second '{part}'"), "each part of a step once"));
+                }
+            }
         }
         let [decay, key, erase, write] = roots;
         if key.is_none() {
@@ -176,13 +205,23 @@ impl<'a> Lowering<'a> {
     }
 
     fn expression(&mut self, expression: &Expression) -> Result<NodeId, Fault> {
+        let node = self.value(expression)?;
+        match self.graph.node(node) {
+            Node::Number(number) if !(number as f32).is_finite() => {
+                Err(Fault::new(expression.span, "a number too large for 32 bits", "at most 3.4e38"))
+            }
+            _ => Ok(node),
+        }
+    }
+
+    fn value(&mut self, expression: &Expression) -> Result<NodeId, Fault> {
         match &expression.form {
             Form::Number(number) => Ok(self.graph.number(*number)),
-            Form::Name(name) => self.symbols.get(name).copied().ok_or_else(|| {
-                let mut known: Vec<&str> = self.symbols.keys().map(String::as_str).collect();
-                known.sort_unstable();
-                Fault::new(expression.span, format!("the unknown name '{name}'"), format!("one of {}", known.join(", ")))
-            }),
+            Form::Name(name) => self
+                .symbols
+                .get(name)
+                .copied()
+                .ok_or_else(|| Fault::new(expression.span, format!("the unknown name '{name}'"), format!("one of {}", self.known()))),
             Form::Negative(inner) => {
                 let inner = self.expression(inner)?;
                 Ok(self.graph.neg(inner))
@@ -215,11 +254,11 @@ impl<'a> Lowering<'a> {
         let wanted = match name {
             "dot" => 2,
             "sigmoid" | "exp" => 1,
-            _ => return Err(Fault::new(span, format!("the unknown function '{name}'"), "one of dot, exp, sigmoid")),
+            _ => return Err(Fault::new(span, format!("the unknown function '{name}'"), format!("one of {}", FUNCTIONS.join(", ")))),
         };
         if arguments.len() != wanted {
-            let found = format!("{} argument(s) for '{name}'", arguments.len());
-            return Err(Fault::new(span, found, wanted.to_string()));
+            let found = if arguments.len() == 1 { "one argument".to_owned() } else { format!("{} arguments", arguments.len()) };
+            return Err(Fault::new(span, format!("{found} for '{name}'"), wanted.to_string()));
         }
         let a = self.expression(&arguments[0])?;
         match name {
@@ -228,6 +267,10 @@ impl<'a> Lowering<'a> {
             _ => {}
         }
         let b = self.expression(&arguments[1])?;
+        self.dots += 1;
+        if self.dots > MOST_DOTS {
+            return Err(Fault::new(span, "one dot product more", format!("at most {MOST_DOTS}")));
+        }
         let (first, second) = (self.graph.kind(a), self.graph.kind(b));
         if first == Kind::Scalar {
             return Err(Fault::new(arguments[0].span, first.describe(), "a vector, for a dot product"));
@@ -236,73 +279,5 @@ impl<'a> Lowering<'a> {
             return Err(Fault::new(arguments[1].span, second.describe(), format!("{}, for a dot product", first.describe())));
         }
         Ok(self.graph.dot(a, b))
-    }
-}
-
-/// What a declaration asks for.
-fn declaration(what: &str, at: Span, arguments: &[Argument]) -> Result<(Kind, Scope, Source), Fault> {
-    let (first, rest) = (&arguments[0], &arguments[1..]);
-    let word = first.words.join(" ");
-    let wrong = |expected: &str| Err(Fault::new(first.span, format!("'{word}'"), expected));
-    let none = |rest: &[Argument], valid: &str| match rest.first() {
-        Some(extra) => Err(Fault::new(extra.span, format!("'{}'", extra.words.join(" ")), valid.to_owned())),
-        None => Ok(()),
-    };
-    match what {
-        "decay" => {
-            none(rest, "one argument for decay")?;
-            match word.as_str() {
-                "channel" => Ok((Kind::Key, Scope::Token, Source::Decay)),
-                "head" => Ok((Kind::Scalar, Scope::Token, Source::Decay)),
-                _ => wrong("channel or head"),
-            }
-        }
-        "gate" => {
-            let kind = match word.as_str() {
-                "scalar" => Kind::Scalar,
-                "key" => Kind::Key,
-                "value" => Kind::Value,
-                _ => return wrong("scalar, key or value"),
-            };
-            let mut bias = 0.0;
-            for argument in rest {
-                match (argument.words.join(" ").as_str(), argument.number) {
-                    ("bias", Some(number)) => bias = number as f32,
-                    (other, _) => return Err(Fault::new(argument.span, format!("'{other}'"), "bias and a number")),
-                }
-            }
-            Ok((kind, Scope::Token, Source::Gate { bias }))
-        }
-        "direction" => {
-            none(rest, "one argument for direction")?;
-            match (word.as_str(), first.number) {
-                ("rank", Some(rank)) if (1.0..=128.0).contains(&rank) && rank.fract() == 0.0 => {
-                    Ok((Kind::Key, Scope::Token, Source::Direction { rank: rank as usize }))
-                }
-                _ => wrong("rank and a whole number from 1 to 128"),
-            }
-        }
-        "fixed" => {
-            none(rest, "one argument for fixed")?;
-            if word == "key" { Ok((Kind::Key, Scope::Head, Source::Fixed)) } else { wrong("key") }
-        }
-        "parameter" => {
-            if word != "head" {
-                return wrong("head");
-            }
-            let (mut init, mut rate, mut weight_decay) = (0.0, 1.0, true);
-            for argument in rest {
-                match (argument.words.join(" ").as_str(), argument.number) {
-                    ("init", Some(number)) => init = number as f32,
-                    ("rate", Some(number)) => rate = number as f32,
-                    ("no weight decay", None) => weight_decay = false,
-                    (other, _) => {
-                        return Err(Fault::new(argument.span, format!("'{other}'"), "init N, rate N, or no weight decay"));
-                    }
-                }
-            }
-            Ok((Kind::Scalar, Scope::Head, Source::Parameter { init, rate, weight_decay }))
-        }
-        _ => Err(Fault::new(at, format!("'{what}'"), "decay, gate, direction, parameter or fixed")),
     }
 }

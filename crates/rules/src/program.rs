@@ -73,8 +73,15 @@ pub struct Scratch<F> {
     floats: Vec<F>,
 }
 
+impl Rule {
+    /// The rule and its gradient, compiled for K = `key` and V = `value`.
+    pub fn program(&self, key: usize, value: usize) -> Program {
+        Program::new(self, key, value)
+    }
+}
+
 impl Program {
-    pub(crate) fn new(rule: &Rule, key: usize, value: usize) -> Program {
+    fn new(rule: &Rule, key: usize, value: usize) -> Program {
         let (inputs, layout) = (rule.input_layout(key, value), rule.step_layout(key, value));
         let head_index = |input: usize| rule.inputs()[..input].iter().filter(|input| input.scope == Scope::Head).count();
         let place = |input: usize| match rule.inputs().get(input).map(|input| input.scope) {
@@ -109,7 +116,8 @@ impl Program {
         Scratch { floats: vec![F::zero(); self.forward.scratch.max(self.backward.scratch)] }
     }
 
-    /// One row of packed inputs, and one row of each head-scope input, to one row of packed steps.
+    /// One row of packed inputs, and one row of each head-scope input in order, to one row of packed steps. Padding is left
+    /// as it is. Panics if a row is shorter than its layout.
     pub fn forward<F: Float>(&self, token: &[F], heads: &[&[F]], steps: &mut [F], scratch: &mut Scratch<F>) {
         let floats = self.forward.run(token, heads, &[], scratch);
         for store in &self.steps {
@@ -118,7 +126,7 @@ impl Program {
     }
 
     /// One row of gradients of packed steps to gradients of the packed inputs (set) and of head-scope inputs (added, packed by
-    /// [`crate::InputLayout::head_slot`]).
+    /// [`crate::InputLayout::slot`]).
     pub fn backward<F: Float>(
         &self,
         token: &[F],
@@ -173,19 +181,38 @@ impl Code {
             match instruction.action {
                 Action::Number(number) => out[0] = F::from(number).unwrap_or_else(F::nan),
                 Action::Neg => unary(out, a, |x| -x),
-                Action::Sigmoid => unary(out, a, |x| F::one() / (F::one() + (-x).exp())),
+                Action::Sigmoid => unary(out, a, sigmoid),
                 Action::Exp => unary(out, a, F::exp),
                 Action::Sum => out[0] = a.iter().fold(F::zero(), |sum, &x| sum + x),
-                Action::Dot => {
-                    let b = instruction.b.slice(token, heads, d_steps, below);
-                    out[0] = a.iter().zip(b).fold(F::zero(), |sum, (&x, &y)| sum + x * y);
-                }
+                Action::Dot => out[0] = dot(a, instruction.b.slice(token, heads, d_steps, below)),
                 Action::Add => binary(out, a, instruction.b.slice(token, heads, d_steps, below), |x, y| x + y),
                 Action::Mul => binary(out, a, instruction.b.slice(token, heads, d_steps, below), |x, y| x * y),
             }
         }
         &scratch.floats
     }
+}
+
+/// Without overflow at either end.
+fn sigmoid<F: Float>(x: F) -> F {
+    let small = (-x.abs()).exp();
+    (if x < F::zero() { small } else { F::one() }) / (F::one() + small)
+}
+
+/// Partial sums that SIMD can hold.
+const SUMS: usize = 8;
+
+/// Sum of products, in an order that does not depend on the machine.
+fn dot<F: Float>(a: &[F], b: &[F]) -> F {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<SUMS>(), b.as_chunks::<SUMS>());
+    let mut sums = [F::zero(); SUMS];
+    for (a, b) in a.iter().zip(b) {
+        for j in 0..SUMS {
+            sums[j] = sums[j] + a[j] * b[j];
+        }
+    }
+    let whole = sums.iter().fold(F::zero(), |sum, &x| sum + x);
+    a_rest.iter().zip(b_rest).fold(whole, |sum, (&x, &y)| sum + x * y)
 }
 
 fn unary<F: Float>(out: &mut [F], a: &[F], f: impl Fn(F) -> F) {

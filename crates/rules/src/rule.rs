@@ -1,11 +1,10 @@
 //! A parsed and typed rule.
 
-use crate::error::Fault;
-use crate::graph::{Graph, NodeId};
+use crate::error::{Fault, RuleError};
+use crate::graph::{Graph, Kind, NodeId, Scope};
 use crate::lower::{Lowered, lower};
-use crate::syntax::{Placed, Statement, statements};
-use crate::token::{Span, tokens};
-use crate::{InputLayout, Kind, Program, RuleError, Scope, StepLayout, wgsl};
+use crate::syntax::{Placed, Statement, parse};
+use crate::token::Span;
 
 /// Where the layer takes an input from.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,7 +89,8 @@ impl Rule {
     }
 
     fn build(slug: &str, source: &str, cuts: &[&str]) -> Result<Rule, Fault> {
-        let statements = statements(&tokens(source)?)?;
+        let statements = parse(source)?;
+        check_headings(&statements)?;
         let lowered = lower(&statements, cuts)?;
         let heading = |wanted: &str| {
             statements.iter().find_map(|(statement, _)| match statement {
@@ -150,8 +150,8 @@ impl Rule {
         &self.source
     }
 
-    /// Place in lists.
-    pub(crate) fn order(&self) -> f64 {
+    /// Place in lists, smallest first.
+    pub fn order(&self) -> f64 {
         self.order
     }
 
@@ -183,33 +183,6 @@ impl Rule {
         self.statements.iter().filter_map(equation).collect()
     }
 
-    /// Where inputs lie in packed rows.
-    pub fn input_layout(&self, key: usize, value: usize) -> InputLayout {
-        InputLayout::new(self.inputs(), key, value)
-    }
-
-    /// Where steps lie in packed rows.
-    pub fn step_layout(&self, key: usize, value: usize) -> StepLayout {
-        StepLayout::new(self.steps(), key, value)
-    }
-
-    /// The rule and its gradient, compiled for the CPU.
-    pub fn program(&self, key: usize, value: usize) -> Program {
-        Program::new(self, key, value)
-    }
-
-    /// WGSL `fn rule_map(row: u32, head: u32, lane: u32)`: one row of `inputs` and of each `head_<name>` to one row of `steps`.
-    /// `lanes` invocations share a row; `row_sum(x, lane)` adds over them and `live` says whether to store.
-    pub fn wgsl_map(&self, key: usize, value: usize, lanes: u32) -> String {
-        wgsl::map(self, key, value, lanes)
-    }
-
-    /// WGSL `fn rule_map_gradient(row: u32, head: u32, lane: u32)`: one row of `d_steps` to one row of `d_inputs` and,
-    /// with head-scope inputs, of `d_heads`.
-    pub fn wgsl_map_gradient(&self, key: usize, value: usize, lanes: u32) -> String {
-        wgsl::map_gradient(self, key, value, lanes)
-    }
-
     pub(crate) fn graph(&self) -> &Graph {
         &self.lowered.graph
     }
@@ -218,4 +191,21 @@ impl Rule {
     pub(crate) fn roots(&self) -> &[[Option<NodeId>; 4]] {
         &self.lowered.roots
     }
+}
+
+/// Each heading at most once.
+fn check_headings(statements: &[Placed]) -> Result<(), Fault> {
+    let word = |statement: &Statement| match statement {
+        Statement::Heading { word, .. } => Some(word.clone()),
+        Statement::Order(_) => Some("order".to_owned()),
+        Statement::Default => Some("default".to_owned()),
+        _ => None,
+    };
+    for (index, (statement, span)) in statements.iter().enumerate() {
+        let Some(found) = word(statement) else { continue };
+        if statements[..index].iter().any(|(earlier, _)| word(earlier).is_some_and(|earlier| earlier == found)) {
+            return Err(Fault::new(*span, format!("a second '{found}'"), "each heading once"));
+        }
+    }
+    Ok(())
 }

@@ -1,10 +1,25 @@
 //! Tokens to statements and expressions.
+//!
+//! ```text
+//! rule "NAME"   cites "TEXT"   about "TEXT"   order NUMBER   default          headings, one to a line
+//! NAME = decay(channel | head) | gate(scalar | key | value, bias NUMBER) | direction(rank NUMBER) | fixed(key)
+//!      | parameter(head, init NUMBER, rate NUMBER, no weight decay)           then perhaps a label in quotes
+//! NAME = EXPRESSION                                                           + - * ( ) numbers, names, functions
+//! step decay EXPRESSION, key EXPRESSION, erase EXPRESSION, write EXPRESSION   all but key may be absent
+//! ```
 
 use crate::error::Fault;
-use crate::token::{Span, Token};
+use crate::token::{Lexed, Span, Token, tokens};
+use winnow::combinator::fail;
+use winnow::error::{ContextError, StrContext, StrContextValue};
+use winnow::prelude::*;
+use winnow::stream::{Stream, TokenSlice};
+use winnow::token::any;
 
-/// Deepest nesting of an expression.
-const DEEPEST: usize = 64;
+/// Deepest nesting of parentheses. It bounds the recursion here and wherever expressions are walked.
+const DEEPEST: usize = 32;
+/// Most operators in one text, for the same reason: `a + a + a` nests to the left.
+const MOST_OPERATORS: usize = 500;
 
 /// An expression with the place it stands at.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +28,7 @@ pub(crate) struct Expression {
     pub(crate) form: Form,
 }
 
+/// What an expression is made of.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
     Number(f64),
@@ -22,11 +38,11 @@ pub(crate) enum Form {
     Call(String, Vec<Expression>),
 }
 
-/// One argument of a declaration: words and numbers, as `bias -3`.
+/// One argument of a declaration: words and perhaps a number, as `bias -3`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Argument {
     pub(crate) span: Span,
-    pub(crate) words: Vec<String>,
+    pub(crate) words: String,
     pub(crate) number: Option<f64>,
 }
 
@@ -43,204 +59,229 @@ pub(crate) enum Statement {
     Declare { name: String, what: String, at: Span, arguments: Vec<Argument>, label: Option<String> },
     /// `name = expression`.
     Define { name: String, value: Expression },
-    /// `step key k, erase a, write u`.
-    Step { parts: Vec<(String, Expression)> },
+    /// `step key k, erase a, write u`: each part with the place of its word.
+    Step { parts: Vec<(String, Span, Expression)> },
 }
 
 /// A statement and where its first word stands.
 pub(crate) type Placed = (Statement, Span);
 
 /// Words that open a declaration.
-pub(crate) const DECLARATIONS: [&str; 5] = ["decay", "gate", "direction", "parameter", "fixed"];
+const DECLARATIONS: [&str; 5] = ["decay", "gate", "direction", "parameter", "fixed"];
+
+/// Parts of a step, in the order they are packed.
+pub(crate) const PARTS: [&str; 4] = ["decay", "key", "erase", "write"];
+
+type Tokens<'a> = TokenSlice<'a, Lexed>;
+type Parsed<T> = Result<T, ContextError>;
 
 /// Statements of a text.
-pub(crate) fn statements(tokens: &[(Token, Span)]) -> Result<Vec<Placed>, Fault> {
-    let mut parser = Parser { tokens, at: 0 };
+pub(crate) fn parse(source: &str) -> Result<Vec<Placed>, Fault> {
+    let lexed = tokens(source)?;
+    check_size(&lexed)?;
+    statements.parse(TokenSlice::new(&lexed)).map_err(|error| {
+        let end = Span { start: source.len(), end: source.len() };
+        let at = lexed.get(error.offset());
+        let (found, span) = at.map_or_else(|| ("the end of the text".to_owned(), end), |(token, span)| (token.describe(), *span));
+        // contexts are listed from the innermost
+        let expected = error.inner().context().find_map(|context| match context {
+            StrContext::Expected(StrContextValue::Description(text)) => Some(*text),
+            _ => None,
+        });
+        Fault::new(span, found, expected.unwrap_or("the end of the text"))
+    })
+}
+
+/// Refuses texts that would nest too deeply.
+fn check_size(lexed: &[Lexed]) -> Result<(), Fault> {
+    let (mut depth, mut operators) = (0usize, 0usize);
+    for (token, span) in lexed {
+        match token {
+            Token::Sign('(') => depth += 1,
+            Token::Sign(')') => depth = depth.saturating_sub(1),
+            Token::Sign('+' | '-' | '*') => operators += 1,
+            Token::Newline => depth = 0,
+            _ => {}
+        }
+        if depth > DEEPEST {
+            return Err(Fault::new(*span, format!("'(' inside {DEEPEST} others"), format!("at most {DEEPEST} levels")));
+        }
+        if operators > MOST_OPERATORS {
+            return Err(Fault::new(*span, "one operator more", format!("at most {MOST_OPERATORS} of them")));
+        }
+    }
+    Ok(())
+}
+
+fn expected(what: &'static str) -> StrContext {
+    StrContext::Expected(StrContextValue::Description(what))
+}
+
+/// The next token as `pick` reads it, else an error at that token.
+fn take<'a, T>(input: &mut Tokens<'a>, what: &'static str, pick: impl Fn(&'a Token) -> Option<T>) -> Parsed<(T, Span)> {
+    any.verify_map(|(token, span): &'a Lexed| pick(token).map(|picked| (picked, *span))).context(expected(what)).parse_next(input)
+}
+
+/// An error at the next token.
+fn stop<T>(input: &mut Tokens, what: &'static str) -> Parsed<T> {
+    fail.context(expected(what)).parse_next(input)
+}
+
+fn sign(input: &mut Tokens, sign: char, what: &'static str) -> Parsed<Span> {
+    take(input, what, |token| (*token == Token::Sign(sign)).then_some(())).map(|(_, span)| span)
+}
+
+fn name(input: &mut Tokens, what: &'static str) -> Parsed<(String, Span)> {
+    take(input, what, |token| if let Token::Name(name) = token { Some(name.clone()) } else { None })
+}
+
+fn number(input: &mut Tokens) -> Parsed<(f64, Span)> {
+    take(input, "a number", |token| if let Token::Number(number) = token { Some(*number) } else { None })
+}
+
+fn text(input: &mut Tokens) -> Parsed<String> {
+    take(input, "a quoted text", |token| if let Token::Text(text) = token { Some(text.clone()) } else { None }).map(|(text, _)| text)
+}
+
+fn next_is(input: &Tokens, sign: char) -> bool {
+    matches!(input.peek_token(), Some((Token::Sign(next), _)) if *next == sign)
+}
+
+/// The word of a call that comes next, as `gate` of `gate(key)`.
+fn next_call<'a>(input: &Tokens<'a>) -> Option<&'a str> {
+    let mut ahead = input.clone();
+    match (ahead.next_token(), ahead.next_token()) {
+        (Some((Token::Name(word), _)), Some((Token::Sign('('), _))) => Some(word),
+        _ => None,
+    }
+}
+
+fn statements(input: &mut Tokens) -> Parsed<Vec<Placed>> {
     let mut statements = Vec::new();
     loop {
-        while parser.take_if(&Token::Newline) {}
-        if parser.at == tokens.len() {
-            return Ok(statements);
+        while matches!(input.peek_token(), Some((Token::Newline, _))) {
+            input.next_token();
         }
-        let span = parser.span();
-        statements.push((parser.statement()?, span));
-        if parser.at < tokens.len() && !parser.take_if(&Token::Newline) {
-            return Err(parser.fault("an operator or the end of the line"));
-        }
-    }
-}
-
-struct Parser<'a> {
-    tokens: &'a [(Token, Span)],
-    at: usize,
-}
-
-impl Parser<'_> {
-    fn peek(&self) -> Option<&Token> {
-        self.tokens.get(self.at).map(|(token, _)| token)
-    }
-
-    fn span(&self) -> Span {
-        let last = self.tokens.last().map_or(Span { start: 0, end: 0 }, |(_, span)| Span { start: span.end, end: span.end });
-        self.tokens.get(self.at).map_or(last, |(_, span)| *span)
-    }
-
-    fn fault(&self, expected: impl Into<String>) -> Fault {
-        let found = self.peek().map_or_else(|| "the end of the text".to_owned(), Token::describe);
-        Fault::new(self.span(), found, expected)
-    }
-
-    fn take_if(&mut self, token: &Token) -> bool {
-        let same = self.peek() == Some(token);
-        self.at += usize::from(same);
-        same
-    }
-
-    fn expect(&mut self, sign: char) -> Result<(), Fault> {
-        if self.take_if(&Token::Sign(sign)) { Ok(()) } else { Err(self.fault(format!("'{sign}'"))) }
-    }
-
-    fn name(&mut self, expected: &str) -> Result<String, Fault> {
-        let Some(Token::Name(name)) = self.peek() else { return Err(self.fault(expected)) };
-        let name = name.clone();
-        self.at += 1;
-        Ok(name)
-    }
-
-    fn text(&mut self) -> Result<String, Fault> {
-        let Some(Token::Text(text)) = self.peek() else { return Err(self.fault("a quoted text")) };
-        let text = text.clone();
-        self.at += 1;
-        Ok(text)
-    }
-
-    fn statement(&mut self) -> Result<Statement, Fault> {
-        let word = self.name("a definition, 'step', or a heading (rule, cites, about, order, default)")?;
-        match word.as_str() {
-            "rule" | "cites" | "about" => Ok(Statement::Heading { text: self.text()?, word }),
-            "order" => {
-                let Some(&Token::Number(order)) = self.peek() else { return Err(self.fault("a number")) };
-                self.at += 1;
-                Ok(Statement::Order(order))
-            }
-            "default" => Ok(Statement::Default),
-            "step" => self.step(),
-            _ => self.definition(word),
-        }
-    }
-
-    fn step(&mut self) -> Result<Statement, Fault> {
-        let mut parts: Vec<(String, Expression)> = Vec::new();
-        loop {
-            let part = match self.peek() {
-                Some(Token::Name(name)) if ["decay", "key", "erase", "write"].contains(&name.as_str()) => name.clone(),
-                _ => return Err(self.fault("one of decay, key, erase, write")),
+        let Some((_, span)) = input.peek_token() else { return Ok(statements) };
+        statements.push((statement(input)?, *span));
+        if input.peek_token().is_some() {
+            let what = match statements.last() {
+                Some((Statement::Define { .. }, _)) => "an operator or the end of the line",
+                Some((Statement::Step { .. }, _)) => "an operator, a comma or the end of the line",
+                _ => "the end of the line",
             };
-            if parts.iter().any(|(known, _)| *known == part) {
-                return Err(Fault::new(self.span(), format!("a second '{part}'"), "each part of a step once"));
-            }
-            self.at += 1;
-            parts.push((part, self.sum(0)?));
-            if !self.take_if(&Token::Sign(',')) {
-                return Ok(Statement::Step { parts });
-            }
+            take(input, what, |token| (*token == Token::Newline).then_some(()))?;
         }
     }
+}
 
-    fn definition(&mut self, name: String) -> Result<Statement, Fault> {
-        self.expect('=')?;
-        let declares = match (self.peek(), self.tokens.get(self.at + 1)) {
-            (Some(Token::Name(word)), Some((Token::Sign('('), _))) => DECLARATIONS.contains(&word.as_str()).then(|| word.clone()),
+fn statement(input: &mut Tokens) -> Parsed<Statement> {
+    let (word, _) = name(input, "a definition, 'step', or a heading (rule, cites, about, order, default)")?;
+    match word.as_str() {
+        "rule" | "cites" | "about" => Ok(Statement::Heading { text: text(input)?, word }),
+        "order" => number(input).map(|(number, _)| Statement::Order(number)),
+        "default" => Ok(Statement::Default),
+        "step" => step(input),
+        _ => definition(input, word),
+    }
+}
+
+fn step(input: &mut Tokens) -> Parsed<Statement> {
+    let mut parts = Vec::new();
+    loop {
+        let (part, span) = take(input, "one of decay, key, erase, write", |token| match token {
+            Token::Name(name) if PARTS.contains(&name.as_str()) => Some(name.clone()),
             _ => None,
-        };
-        let Some(what) = declares else {
-            return Ok(Statement::Define { name, value: self.sum(0)? });
-        };
-        let at = self.span();
-        self.at += 2;
-        let mut arguments = vec![self.argument()?];
-        while self.take_if(&Token::Sign(',')) {
-            arguments.push(self.argument()?);
+        })?;
+        parts.push((part, span, sum(input)?));
+        if !next_is(input, ',') {
+            return Ok(Statement::Step { parts });
         }
-        self.expect(')')?;
-        let label = if matches!(self.peek(), Some(Token::Text(_))) { Some(self.text()?) } else { None };
-        Ok(Statement::Declare { name, what, at, arguments, label })
+        input.next_token();
     }
+}
 
-    fn argument(&mut self) -> Result<Argument, Fault> {
-        let (span, mut words) = (self.span(), Vec::new());
-        while let Some(Token::Name(word)) = self.peek() {
-            words.push(word.clone());
-            self.at += 1;
-        }
-        let negative = self.take_if(&Token::Sign('-'));
-        let number = match self.peek() {
-            Some(&Token::Number(number)) => {
-                self.at += 1;
-                Some(if negative { -number } else { number })
-            }
-            _ if negative => return Err(self.fault("a number")),
-            _ => None,
-        };
-        if words.is_empty() {
-            return Err(Fault::new(span, self.fault("").found, "a word, as channel, key or bias"));
-        }
-        Ok(Argument { span, words, number })
+fn definition(input: &mut Tokens, name: String) -> Parsed<Statement> {
+    sign(input, '=', "'='")?;
+    let Some(what) = next_call(input).filter(|word| DECLARATIONS.contains(word)) else {
+        return Ok(Statement::Define { name, value: sum(input)? });
+    };
+    let at = take(input, "a declaration", |_| Some(()))?.1;
+    sign(input, '(', "'('")?;
+    let mut arguments = vec![argument(input)?];
+    while next_is(input, ',') {
+        input.next_token();
+        arguments.push(argument(input)?);
     }
+    sign(input, ')', "a comma or ')'")?;
+    let label = if matches!(input.peek_token(), Some((Token::Text(_), _))) { Some(text(input)?) } else { None };
+    Ok(Statement::Declare { name, what: what.to_owned(), at, arguments, label })
+}
 
-    fn sum(&mut self, depth: usize) -> Result<Expression, Fault> {
-        let mut left = self.product(depth)?;
-        while let Some(&Token::Sign(sign @ ('+' | '-'))) = self.peek() {
-            self.at += 1;
-            let right = self.product(depth)?;
-            left = binary(sign, left, right);
-        }
-        Ok(left)
+fn argument(input: &mut Tokens) -> Parsed<Argument> {
+    let (mut words, span) = name(input, "a word, as channel, key or bias")?;
+    while let Some((Token::Name(word), _)) = input.peek_token() {
+        words = words + " " + word;
+        input.next_token();
     }
-
-    fn product(&mut self, depth: usize) -> Result<Expression, Fault> {
-        let mut left = self.factor(depth)?;
-        while self.take_if(&Token::Sign('*')) {
-            let right = self.factor(depth)?;
-            left = binary('*', left, right);
-        }
-        Ok(left)
+    let negative = next_is(input, '-');
+    if negative {
+        input.next_token();
     }
+    let has_number = negative || matches!(input.peek_token(), Some((Token::Number(_), _)));
+    let number = if has_number { Some(number(input)?.0) } else { None };
+    Ok(Argument { span, words, number: number.map(|number| if negative { -number } else { number }) })
+}
 
-    fn factor(&mut self, depth: usize) -> Result<Expression, Fault> {
-        let span = self.span();
-        if depth > DEEPEST {
-            return Err(Fault::new(span, "an expression this deep", format!("at most {DEEPEST} levels")));
+fn sum(input: &mut Tokens) -> Parsed<Expression> {
+    let mut left = product(input)?;
+    while let Some((Token::Sign(sign @ ('+' | '-')), _)) = input.peek_token() {
+        input.next_token();
+        left = binary(*sign, left, product(input)?);
+    }
+    Ok(left)
+}
+
+fn product(input: &mut Tokens) -> Parsed<Expression> {
+    let mut left = factor(input)?;
+    while next_is(input, '*') {
+        input.next_token();
+        left = binary('*', left, factor(input)?);
+    }
+    Ok(left)
+}
+
+fn factor(input: &mut Tokens) -> Parsed<Expression> {
+    if next_call(input).is_some_and(|word| DECLARATIONS.contains(&word)) {
+        return stop(input, "an expression: a declaration has a line of its own, as b = gate(key)");
+    }
+    let what = "a number, a name, '-' or '('";
+    let (first, span) = take(input, what, |token| match token {
+        Token::Number(_) | Token::Name(_) | Token::Sign('-' | '(') => Some(token),
+        _ => None,
+    })?;
+    let to = |end: Span| Span { start: span.start, end: end.end };
+    match first {
+        Token::Number(number) => Ok(Expression { span, form: Form::Number(*number) }),
+        Token::Name(word) if next_is(input, '(') => {
+            input.next_token();
+            let mut arguments = vec![sum(input)?];
+            while next_is(input, ',') {
+                input.next_token();
+                arguments.push(sum(input)?);
+            }
+            let end = sign(input, ')', "an operator, a comma or ')'")?;
+            Ok(Expression { span: to(end), form: Form::Call(word.clone(), arguments) })
         }
-        match self.peek().cloned() {
-            Some(Token::Sign('-')) => {
-                self.at += 1;
-                let inner = self.factor(depth + 1)?;
-                Ok(Expression { span: Span { start: span.start, end: inner.span.end }, form: Form::Negative(Box::new(inner)) })
-            }
-            Some(Token::Sign('(')) => {
-                self.at += 1;
-                let inner = self.sum(depth + 1)?;
-                self.expect(')')?;
-                Ok(inner)
-            }
-            Some(Token::Number(number)) => {
-                self.at += 1;
-                Ok(Expression { span, form: Form::Number(number) })
-            }
-            Some(Token::Name(name)) => {
-                self.at += 1;
-                if !self.take_if(&Token::Sign('(')) {
-                    return Ok(Expression { span, form: Form::Name(name) });
-                }
-                let mut arguments = vec![self.sum(depth + 1)?];
-                while self.take_if(&Token::Sign(',')) {
-                    arguments.push(self.sum(depth + 1)?);
-                }
-                self.expect(')')?;
-                Ok(Expression { span, form: Form::Call(name, arguments) })
-            }
-            _ => Err(self.fault("a number, a name, '-' or '('")),
+        Token::Name(word) => Ok(Expression { span, form: Form::Name(word.clone()) }),
+        Token::Sign('-') => {
+            let inner = factor(input)?;
+            Ok(Expression { span: to(inner.span), form: Form::Negative(Box::new(inner)) })
+        }
+        _ => {
+            let inner = sum(input)?;
+            let end = sign(input, ')', "an operator or ')'")?;
+            Ok(Expression { span: to(end), form: inner.form })
         }
     }
 }

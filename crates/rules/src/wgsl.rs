@@ -5,7 +5,7 @@
 
 use crate::gradient::{differentiate, outputs};
 use crate::graph::{Graph, Kind, Node, NodeId};
-use crate::{Rule, Scope};
+use crate::{Input, Rule, Scope};
 use std::fmt::Write;
 
 /// Where a root's value goes.
@@ -16,25 +16,35 @@ struct Store {
     target: String,
 }
 
-pub(crate) fn map(rule: &Rule, key: usize, value: usize, lanes: u32) -> String {
-    let layout = rule.step_layout(key, value);
-    let store = |(node, kind, slot)| Store { node: Some(node), kind, target: format!("steps[row * {}u + {slot}u", layout.stride) };
-    let stores: Vec<Store> = outputs(rule, &layout).into_iter().map(store).collect();
-    Emitter::new(rule, rule.graph(), key, value, lanes, layout.stride).function("rule_map", &stores)
-}
+impl Rule {
+    /// WGSL `fn rule_map(row: u32, head: u32, lane: u32)`: one row of `inputs` and of each `head_<name>` to one row of `steps`,
+    /// for K = `key` and V = `value`.
+    ///
+    /// `lanes` invocations, at least 1, share a row. The text around it declares the arrays, `fn row_sum(x: f32, lane: u32) -> f32`,
+    /// which adds over the lanes of a row, and `live`, which says whether to store. Sums are in uniform control flow, so that they
+    /// may hold barriers.
+    pub fn wgsl_map(&self, key: usize, value: usize, lanes: u32) -> String {
+        let layout = self.step_layout(key, value);
+        let store = |(node, kind, slot)| Store { node: Some(node), kind, target: format!("steps[row * {}u + {slot}u", layout.stride) };
+        let stores: Vec<Store> = outputs(self, &layout).into_iter().map(store).collect();
+        Emitter::new(self, self.graph(), key, value, lanes, layout.stride).function("rule_map", &stores)
+    }
 
-pub(crate) fn map_gradient(rule: &Rule, key: usize, value: usize, lanes: u32) -> String {
-    let (inputs, layout) = (rule.input_layout(key, value), rule.step_layout(key, value));
-    let gradient = differentiate(rule, &layout);
-    let store = |(index, input): (usize, &crate::Input)| {
-        let (array, stride) = match input.scope {
-            Scope::Token => ("d_inputs", inputs.stride),
-            Scope::Head => ("d_heads", inputs.head_stride),
+    /// WGSL `fn rule_map_gradient(row: u32, head: u32, lane: u32)`: one row of `d_steps` to one row of `d_inputs` and, with
+    /// head-scope inputs, one row of `d_heads`, which is that token's share. Otherwise as [`Rule::wgsl_map`].
+    pub fn wgsl_map_gradient(&self, key: usize, value: usize, lanes: u32) -> String {
+        let (inputs, layout) = (self.input_layout(key, value), self.step_layout(key, value));
+        let gradient = differentiate(self, &layout);
+        let store = |(index, input): (usize, &Input)| {
+            let (array, stride) = match input.scope {
+                Scope::Token => ("d_inputs", inputs.stride),
+                Scope::Head => ("d_heads", inputs.head_stride),
+            };
+            Store { node: gradient.inputs[index], kind: input.kind, target: format!("{array}[row * {stride}u + {}u", inputs.slot(index)) }
         };
-        Store { node: gradient.inputs[index], kind: input.kind, target: format!("{array}[row * {stride}u + {}u", inputs.slot(index)) }
-    };
-    let stores: Vec<Store> = rule.inputs().iter().enumerate().map(store).collect();
-    Emitter::new(rule, &gradient.graph, key, value, lanes, layout.stride).function("rule_map_gradient", &stores)
+        let stores: Vec<Store> = self.inputs().iter().enumerate().map(store).collect();
+        Emitter::new(self, &gradient.graph, key, value, lanes, layout.stride).function("rule_map_gradient", &stores)
+    }
 }
 
 struct Emitter<'a> {
@@ -193,7 +203,11 @@ impl<'a> Emitter<'a> {
             Node::Add(a, b) => format!("{} + {}", self.name(a), self.name(b)),
             Node::Mul(a, b) => format!("{} * {}", self.name(a), self.name(b)),
             Node::Neg(a) => format!("-{}", self.name(a)),
-            Node::Sigmoid(a) => format!("1.0 / (1.0 + exp(-{}))", self.name(a)),
+            // in this form nothing overflows, which WGSL would leave undefined
+            Node::Sigmoid(a) => {
+                let x = self.name(a);
+                format!("select(exp(-abs({x})), 1.0, {x} >= 0.0) / (1.0 + exp(-abs({x})))")
+            }
             Node::Exp(a) => format!("exp({})", self.name(a)),
             // reductions are summed over lanes, not evaluated at an element
             Node::Dot(..) | Node::Sum(_) => self.name(id),
