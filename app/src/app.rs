@@ -1,6 +1,6 @@
 //! The page: provides what all panels share and lays them out.
 
-use crate::desk::{Desk, desk};
+use crate::desk::Desk;
 use crate::panels::{AccuracyPanel, Chart, Controls, Header, InTurn, KeyList, Memory, Notices, RunsTable, SelfCheck, Timeline, Transport};
 use crate::session::{Runs, Session, SessionStoreFields, recall};
 use crate::theme::Theme;
@@ -16,33 +16,39 @@ const REST_MS: u32 = 250;
 /// The whole page.
 #[component]
 pub(crate) fn App() -> impl IntoView {
-    Theme::provide();
     let opening = address::read();
     let self_check = opening.self_check;
     let session = Store::new(Session { runs: Runs::recalled(recall()), ..Session::default() });
-    provide_context(Desk::new(session, opening.settings));
-    desk().start(self_check);
-    keyboard::listen(desk());
-    follow_draft(desk(), self_check);
-    let corrections = RwSignal::new(opening.corrections);
+    let desk = Desk::new(session, opening.settings, opening.corrections);
+    provide_context(desk);
+    Theme::provide(desk.draft);
+    desk.start(self_check);
+    keyboard::listen(desk);
+    follow_draft(desk, self_check);
     view! {
         <a class="skip" href="#memory">"Skip to the memory"</a>
         <Header />
-        <main class="page">
-            <Notices corrections />
-            {self_check.then(|| view! { <SelfCheck /> })}
-            <div class="column transport-area"><Transport /></div>
-            <div class="column accuracy-area"><AccuracyPanel /></div>
-            <div class="column memory-area" id="memory">
-                <Timeline />
-                <Memory />
+        <main>
+            <div class="first">
+                <Notices />
+                {self_check.then(|| view! { <SelfCheck /> })}
             </div>
-            <div class="column results-area">
-                <Chart />
-                <RunsTable />
-                <InTurn />
+            <div class="page">
+                <div class="column">
+                    <Transport />
+                    <Controls />
+                </div>
+                <div class="column" id="memory" tabindex="-1">
+                    <Timeline />
+                    <Memory />
+                </div>
+                <div class="column">
+                    <AccuracyPanel />
+                    <Chart />
+                    <RunsTable />
+                    <InTurn />
+                </div>
             </div>
-            <div class="column controls-area"><Controls /></div>
         </main>
         <KeyList />
     }

@@ -2,8 +2,9 @@
 
 use crate::bridge::{Bridge, News};
 use crate::session::{Frame, Next, Primary, Session, SessionStoreFields, View, hear, keep};
+use crate::table::{seen_as, set};
 use leptos::prelude::*;
-use palimpsest_protocol::{Command, Event, Look, Phase, RunId};
+use palimpsest_protocol::{Command, Event, Look, Phase, RunId, Sample};
 use palimpsest_spec::Settings;
 use reactive_stores::Store;
 
@@ -14,8 +15,8 @@ pub(crate) struct Desk {
     pub(crate) session: Store<Session>,
     /// What the controls say.
     pub(crate) draft: RwSignal<Settings>,
-    /// Layer, head and sample on show.
-    pub(crate) look: RwSignal<Look>,
+    /// Layer, head and sample on show, as the settings say.
+    pub(crate) look: Memo<Look>,
     /// Token on show, from 0.
     pub(crate) token: RwSignal<usize>,
     /// Index of the frame on show within [`Frame::all`].
@@ -24,18 +25,28 @@ pub(crate) struct Desk {
     pub(crate) pointed: RwSignal<Option<u32>>,
     /// Whether the list of keys is shown.
     pub(crate) keys: RwSignal<bool>,
+    /// What did not fit in the link, in sentences.
+    pub(crate) corrections: RwSignal<Vec<String>>,
+    /// What had to move with the last change of a control.
+    pub(crate) notes: RwSignal<Vec<String>>,
     /// A sentence about a worker that is slow to answer.
     pub(crate) late: RwSignal<Option<String>>,
+    /// Whether the place has been put on a token worth seeing.
+    placed: StoredValue<bool>,
     bridge: Bridge,
 }
 
 impl Desk {
     /// A desk with the settings of the address.
-    pub(crate) fn new(session: Store<Session>, settings: Settings) -> Desk {
+    pub(crate) fn new(session: Store<Session>, settings: Settings, corrections: Vec<String>) -> Desk {
+        let draft = RwSignal::new(settings);
         Desk {
             session,
-            draft: RwSignal::new(settings),
-            look: RwSignal::new(Look::default()),
+            draft,
+            look: Memo::new(move |_| draft.with(look)),
+            corrections: RwSignal::new(corrections),
+            notes: RwSignal::new(Vec::new()),
+            placed: StoredValue::new(false),
             token: RwSignal::new(0),
             frame: RwSignal::new(usize::MAX),
             pointed: RwSignal::new(None),
@@ -52,6 +63,7 @@ impl Desk {
         if self_check {
             self.bridge.send(Command::SelfCheck);
         }
+        Effect::watch(move || self.look.get(), move |look, _, _| self.bridge.send(Command::Look(*look)), false);
     }
 
     fn hear(self, news: News) {
@@ -70,13 +82,15 @@ impl Desk {
             Event::Device { .. } => self.late.set(None),
             Event::Opened { facts, .. } => {
                 let look = self.look.get_untracked();
-                let layer = facts.scan_layers.iter().copied().find(|layer| *layer == look.layer);
-                let layer = layer.or_else(|| facts.scan_layers.last().copied()).unwrap_or(0);
-                let fitting = Look { layer, head: look.head.min(facts.heads.saturating_sub(1)), ..look };
-                if fitting != look {
-                    self.look_at(fitting);
+                // Full-attention layers hold no state, and another model may have fewer heads.
+                if let Some(layer) = facts.scan_layers.last().filter(|_| !facts.scan_layers.contains(&look.layer)) {
+                    self.set("layer", &(layer + 1).to_string());
+                }
+                if look.head >= facts.heads {
+                    self.set("head", &facts.heads.to_string());
                 }
             }
+            Event::Sampled { sample, .. } => self.place_at_first_question(sample),
             Event::Phase { phase: Phase::Done | Phase::Failed(_), .. } => self.session.runs().with_untracked(|runs| keep(&runs.all)),
             _ => {}
         }
@@ -95,7 +109,7 @@ impl Desk {
 
     /// Asks for a run; the one in view stays as a curve if it has trained.
     pub(crate) fn open(self, settings: &Settings) -> Option<RunId> {
-        let link = settings.to_link();
+        let link = settings.run_link();
         let (name, rule) = (settings.name(), settings.rule().name().to_owned());
         let run = self.session.runs().try_update(|runs| runs.open(name, rule, link.clone()))?;
         self.bridge.send(Command::Open { run, settings: link, look: self.look.get_untracked() });
@@ -125,7 +139,7 @@ impl Desk {
 
     /// Whether the controls differ from the run in view in a way that needs a new start.
     pub(crate) fn changed(self) -> bool {
-        let link = self.draft.with(Settings::to_link);
+        let link = self.draft.with(Settings::run_link);
         self.session.runs().with(|runs| runs.current().is_some_and(|run| run.link != link))
     }
 
@@ -151,7 +165,7 @@ impl Desk {
 
     /// Trains the controls' settings as a new run.
     pub(crate) fn start_new(self) {
-        self.train_in_turn(vec![self.draft.with_untracked(Settings::to_link)]);
+        self.train_in_turn(vec![self.draft.with_untracked(Settings::run_link)]);
     }
 
     /// One training step.
@@ -170,15 +184,25 @@ impl Desk {
         self.bridge.send(Command::SelfCheck);
     }
 
-    /// Puts a run's settings into the controls.
+    /// Puts a run's settings into the controls; what is on show stays.
     pub(crate) fn load(self, link: &str) {
-        self.draft.set(Settings::from_link(link).0);
+        self.draft.update(|draft| *draft = seen_as(draft, Settings::from_link(link).0));
     }
 
-    /// Shows another layer, head or sample.
-    pub(crate) fn look_at(self, look: Look) {
-        self.look.set(look);
-        self.bridge.send(Command::Look(look));
+    /// Sets one setting from text, and tells what had to move with it.
+    pub(crate) fn set(self, key: &str, text: &str) {
+        let notes = self.draft.try_update(|draft| set(draft, key, text)).unwrap_or_default();
+        if self.notes.with_untracked(|old| *old != notes) {
+            self.notes.set(notes);
+        }
+    }
+
+    /// The first sample opens at its first question: there the memory has something to show.
+    fn place_at_first_question(self, sample: &Sample) {
+        if let Some(label) = sample.labels.first().filter(|_| !self.placed.get_value()) {
+            self.placed.set_value(true);
+            self.token.set(label.position as usize);
+        }
     }
 
     /// Moves along the sequence.
@@ -195,6 +219,11 @@ impl Desk {
         self.token.set(place / frames);
         self.frame.set(place % frames);
     }
+}
+
+/// What the settings show.
+fn look(settings: &Settings) -> Look {
+    Look { layer: settings.layer() as u32, head: settings.head() as u32, sample: settings.sample() }
 }
 
 /// Tokens of the sequence on show.

@@ -1,25 +1,23 @@
-//! Light, dark, or as the system says.
+//! Light, dark, or as the system says. The choice is a setting, so that a link shows what its sender saw.
 
 use crate::figure::{Diverging, Ground};
-use gloo::storage::{LocalStorage as Stored, Storage};
 use leptos::prelude::*;
+use palimpsest_spec::{Settings, Theme as Choice};
 use std::sync::Arc;
 use wasm_bindgen::{JsCast, closure::Closure};
-
-const KEY: &str = "palimpsest.theme";
 
 /// The theme in force and the map drawn on it.
 #[derive(Clone, Copy)]
 pub(crate) struct Theme {
-    chosen: RwSignal<Option<Ground>>,
+    system: RwSignal<Ground>,
     ground: Memo<Ground>,
     /// The diverging map over this theme's page.
     pub(crate) map: Memo<Arc<Diverging>>,
 }
 
 impl Theme {
-    /// Follows the system until the person chooses.
-    pub(crate) fn provide() -> Theme {
+    /// Follows the settings, and the system where they leave it to that.
+    pub(crate) fn provide(draft: RwSignal<Settings>) {
         let system = RwSignal::new(Ground::Light);
         if let Some(query) = window().match_media("(prefers-color-scheme: dark)").ok().flatten() {
             let read = |dark: bool| if dark { Ground::Dark } else { Ground::Light };
@@ -29,47 +27,42 @@ impl Theme {
             let _ = query.add_event_listener_with_callback("change", changed.as_ref().unchecked_ref());
             changed.forget();
         }
-        let stored = match Stored::get::<String>(KEY).as_deref() {
-            Ok("light") => Some(Ground::Light),
-            Ok("dark") => Some(Ground::Dark),
-            _ => None,
-        };
-        let chosen = RwSignal::new(stored);
-        let ground = Memo::new(move |_| chosen.get().unwrap_or(system.get()));
+        let ground = Memo::new(move |_| match draft.with(Settings::theme) {
+            Choice::System => system.get(),
+            Choice::Light => Ground::Light,
+            Choice::Dark => Ground::Dark,
+        });
         let map = Memo::new(move |_| Arc::new(Diverging::on(ground.get())));
         Effect::new(move || {
+            let word = choice(ground.get()).word();
             if let Some(root) = document().document_element() {
-                let _ = root.set_attribute("data-theme", word(ground.get()));
+                let _ = root.set_attribute("data-theme", word);
             }
         });
-        let theme = Theme { chosen, ground, map };
-        provide_context(theme);
-        theme
+        provide_context(Theme { system, ground, map });
+    }
+
+    /// The setting that gives the other theme.
+    pub(crate) fn other(self) -> Choice {
+        let other = match self.ground.get() {
+            Ground::Light => Ground::Dark,
+            Ground::Dark => Ground::Light,
+        };
+        if other == self.system.get() { Choice::System } else { choice(other) }
     }
 
     /// The other theme's name, for the button.
-    pub(crate) fn other(self) -> &'static str {
-        word(opposite(self.ground.get()))
-    }
-
-    /// Changes to the other theme and remembers it.
-    pub(crate) fn toggle(self) {
-        let next = opposite(self.ground.get_untracked());
-        let _ = Stored::set(KEY, word(next));
-        self.chosen.set(Some(next));
+    pub(crate) fn other_name(self) -> &'static str {
+        match self.ground.get() {
+            Ground::Light => "Dark theme",
+            Ground::Dark => "Light theme",
+        }
     }
 }
 
-fn opposite(ground: Ground) -> Ground {
+fn choice(ground: Ground) -> Choice {
     match ground {
-        Ground::Light => Ground::Dark,
-        Ground::Dark => Ground::Light,
-    }
-}
-
-fn word(ground: Ground) -> &'static str {
-    match ground {
-        Ground::Light => "light",
-        Ground::Dark => "dark",
+        Ground::Light => Choice::Light,
+        Ground::Dark => Choice::Dark,
     }
 }

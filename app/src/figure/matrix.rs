@@ -26,14 +26,18 @@ pub(crate) fn difference(now: &[f32], before: Option<&[f32]>) -> Vec<f32> {
     }
 }
 
-/// A round number (1, 2 or 5 times a power of ten) no smaller than every finite magnitude: the limit of a shared colour scale.
+/// A round number no smaller than every finite magnitude: the limit of a shared colour scale.
 pub(crate) fn largest(values: &[f32]) -> f32 {
     let peak = values.iter().filter(|v| v.is_finite()).fold(0.0f32, |peak, v| peak.max(v.abs()));
     if peak <= 0.0 {
         return 1.0;
     }
     let power = 10f32.powf(peak.log10().floor());
-    [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|limit| *limit >= peak * 0.999).unwrap_or(peak)
+    [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0]
+        .map(|m| m * power)
+        .into_iter()
+        .find(|limit| *limit >= peak * 0.999)
+        .unwrap_or(peak)
 }
 
 #[cfg(test)]
@@ -56,6 +60,7 @@ mod tests {
     #[test]
     fn limits_are_round_and_cover() {
         assert_eq!(largest(&[0.3, -1.7]), 2.0);
+        assert_eq!(largest(&[0.22]), 0.25);
         assert_eq!(largest(&[0.0]), 1.0);
         assert_eq!(largest(&[f32::NAN, 0.05]), 0.05);
     }

@@ -147,7 +147,7 @@ fn frame(axes: Axes) -> impl IntoView {
         .into_iter()
         .map(|l| level(axes.loss.place(l), number(l).trim_end_matches('0').trim_end_matches('.').to_owned()))
         .collect();
-    let about = ((right - left) / 90.0).max(2.0) as usize;
+    let about = ((right - left) / 64.0).max(2.0) as usize;
     let steps: Vec<_> = axes
         .steps
         .ticks(about)

@@ -11,7 +11,9 @@ use wasm_bindgen_futures::JsFuture;
 #[component]
 pub(crate) fn Header() -> impl IntoView {
     let theme = expect_context::<Theme>();
-    let link = desk().session.worker_link();
+    let desk = desk();
+    let switch = move |_: leptos::ev::MouseEvent| desk.set("theme", untrack(|| theme.other()).word());
+    let link = desk.session.worker_link();
     let computes = move || link.with(|link| link.adapter.as_ref().map_or_else(|| "Starting".to_owned(), badge));
     let on_cpu = move || link.with(|link| link.fallback.is_some());
     view! {
@@ -21,8 +23,8 @@ pub(crate) fn Header() -> impl IntoView {
             <div class="header-tools">
                 <span class="badge" class:badge-cpu=on_cpu data-testid="badge">{computes}</span>
                 <CopyLink />
-                <button class="plain" on:click=move |_| theme.toggle()>{move || format!("{} theme", capital(theme.other()))}</button>
-                <button class="plain" aria-haspopup="dialog" on:click=move |_| desk().keys.set(true)>"Keys"</button>
+                <button class="plain" on:click=switch>{move || theme.other_name()}</button>
+                <button class="plain" aria-haspopup="dialog" on:click=move |_| desk.keys.set(true)>"Keys"</button>
             </div>
         </header>
     }
@@ -46,9 +48,4 @@ fn CopyLink() -> impl IntoView {
         });
     };
     view! { <button class="plain" aria-live="polite" on:click=copy>{move || said.get()}</button> }
-}
-
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

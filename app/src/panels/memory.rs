@@ -103,24 +103,17 @@ fn Pickers() -> impl IntoView {
             .with(|runs| runs.current().and_then(|run| run.facts.as_ref().map(|f| (f.scan_layers.clone(), f.heads))))
             .unwrap_or((vec![0], 1))
     });
-    let picker = move |name: &'static str, all: Vec<u32>, now: fn(&Look) -> u32, with: fn(Look, u32) -> Look| {
+    // In the table layers and heads count from 1.
+    let picker = move |key: &'static str, all: Vec<u32>, now: fn(&Look) -> u32| {
         let options: Vec<_> = all
             .into_iter()
-            .map(|index| view! { <option value=index.to_string() selected=move || now(&desk.look.get()) == index>{index + 1}</option> })
+            .map(|index| view! { <option value=(index + 1).to_string() prop:selected=move || now(&desk.look.get()) == index>{index + 1}</option> })
             .collect();
-        let pick = move |event| {
-            if let Ok(index) = event_target_value(&event).parse() {
-                desk.look_at(with(desk.look.get_untracked(), index));
-            }
-        };
-        view! { <label class="pick">{name}<select on:change=pick>{options}</select></label> }
+        view! { <label class="pick">{key}<select on:change=move |event| desk.set(key, &event_target_value(&event))>{options}</select></label> }
     };
     move || {
         let (layers, heads) = sizes.get();
-        (
-            picker("layer", layers, |look| look.layer, |look, layer| Look { layer, ..look }),
-            picker("head", (0..heads).collect(), |look| look.head, |look, head| Look { head, ..look }),
-        )
+        (picker("layer", layers, |look| look.layer), picker("head", (0..heads).collect(), |look| look.head))
     }
 }
 

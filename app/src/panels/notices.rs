@@ -6,26 +6,12 @@ use leptos::prelude::*;
 
 /// Notices, each dismissible unless it still holds.
 #[component]
-pub(crate) fn Notices(corrections: RwSignal<Vec<String>>) -> impl IntoView {
+pub(crate) fn Notices() -> impl IntoView {
     let desk = desk();
     let link = desk.session.worker_link();
     let shown_fallback = RwSignal::new(true);
-    let corrected = move || {
-        corrections.with(|lines| {
-            (!lines.is_empty()).then(|| {
-                let items: Vec<_> = lines.iter().map(|line| view! { <li>{line.clone()}</li> }).collect();
-                view! {
-                    <div class="notice" role="status" data-testid="corrections">
-                        <div>
-                            <p>"This link did not fit; it was opened with the nearest valid settings:"</p>
-                            <ul>{items}</ul>
-                        </div>
-                        <button class="plain" on:click=move |_| corrections.set(Vec::new())>"Understood"</button>
-                    </div>
-                }
-            })
-        })
-    };
+    let link_notes = move || list(desk.corrections, "This link did not fit. The nearest valid settings are used:", "corrections");
+    let control_notes = move || list(desk.notes, "With this change:", "notes");
     let dead = move || {
         let reason = link.with(|link| link.dead.clone());
         reason.map(|reason| view! { <div class="notice notice-bad" role="alert"><p>"Nothing can be trained: " {reason}</p></div> })
@@ -52,5 +38,22 @@ pub(crate) fn Notices(corrections: RwSignal<Vec<String>>) -> impl IntoView {
             }
         })
     };
-    view! { <div class="notices">{dead} {late} {corrected} {on_cpu} {refused}</div> }
+    view! { <div class="notices">{dead} {late} {link_notes} {control_notes} {on_cpu} {refused}</div> }
+}
+
+/// Sentences with a heading, until they are understood.
+fn list(lines: RwSignal<Vec<String>>, heading: &'static str, id: &'static str) -> Option<impl IntoView + use<>> {
+    let sentences = lines.get();
+    (!sentences.is_empty()).then(|| {
+        let items: Vec<_> = sentences.into_iter().map(|sentence| view! { <li>{sentence}"."</li> }).collect();
+        view! {
+            <div class="notice" role="status" data-testid=id>
+                <div>
+                    <p>{heading}</p>
+                    <ul>{items}</ul>
+                </div>
+                <button class="plain" on:click=move |_| lines.set(Vec::new())>"Understood"</button>
+            </div>
+        }
+    })
 }

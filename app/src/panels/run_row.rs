@@ -42,23 +42,27 @@ pub(crate) fn RunRow(id: RunId) -> impl IntoView {
             keep(&runs.all);
         });
     };
+    let accuracy = of(|run| run.evaluation().map_or_else(|| "–".to_owned(), |e| percent(e.accuracy)));
+    let interval = of(|run| run.evaluation().map(percent_interval).unwrap_or_default());
     view! {
         <tr class:run-hidden=move || !shown() class:run-current=current>
             <th scope="row">
-                <RunMark mark />
-                <input class="rename" aria-label="Name of this run" prop:value=of(|run| run.name.clone()) on:change=rename />
+                <span class="run-name">
+                    <RunMark mark />
+                    <input class="rename" aria-label="Name of this run" prop:value=of(|run| run.name.clone()) on:change=rename />
+                </span>
+                <span class="row-actions">
+                    <button class="word" aria-pressed=move || (!shown()).to_string() on:click=move |_| change(&|run| run.shown = !run.shown)>
+                        {move || if shown() { "Hide" } else { "Show" }}
+                    </button>
+                    <button class="word" on:click=load>"Load"</button>
+                    <button class="word" disabled=current on:click=delete>"Delete"</button>
+                </span>
             </th>
             <td>{of(|run| run.rule.clone())}</td>
             <td class="num">{of(steps_to_99)}</td>
             <td class="num">{of(|run| duration(run.seconds()))}</td>
-            <td class="num">{of(accuracy)}</td>
-            <td class="row-actions">
-                <button class="plain" aria-pressed=move || (!shown()).to_string() on:click=move |_| change(&|run| run.shown = !run.shown)>
-                    {move || if shown() { "Hide" } else { "Show" }}
-                </button>
-                <button class="plain" on:click=load>"Load"</button>
-                <button class="plain" disabled=current on:click=delete>"Delete"</button>
-            </td>
+            <td class="num">{accuracy}<br />{interval}</td>
         </tr>
     }
 }
@@ -71,10 +75,6 @@ fn steps_to_99(run: &Run) -> String {
     }
 }
 
-fn accuracy(run: &Run) -> String {
-    run.evaluation().map_or_else(|| "–".to_owned(), |e| format!("{} ({})", percent(e.accuracy), percent_interval(e)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,12 +83,11 @@ mod tests {
     #[test]
     fn a_row_says_what_was_reached() {
         let mut seen = run(40);
-        assert_eq!((steps_to_99(&seen), accuracy(&seen)), ("not yet".to_owned(), "–".to_owned()));
+        assert_eq!(steps_to_99(&seen), "not yet");
         seen.phase = palimpsest_protocol::Phase::Done;
         assert_eq!(steps_to_99(&seen), "not reached");
         seen.evaluations = vec![evaluation(40, 0.984)];
         seen.evaluations[0].reached_99 = Some((30, 2.0));
         assert_eq!(steps_to_99(&seen), "30 (2.0 s)");
-        assert_eq!(accuracy(&seen), "98.4 % (n = 512, 90.0–99.0 %)");
     }
 }

@@ -34,7 +34,6 @@ pub(crate) fn RunsTable() -> impl IntoView {
                                 <th scope="col">"Steps to 99 %"</th>
                                 <th scope="col">"Time"</th>
                                 <th scope="col">"Accuracy"</th>
-                                <th scope="col">"Actions"</th>
                             </tr>
                         </thead>
                         <tbody>

@@ -28,10 +28,7 @@ pub(crate) fn Timeline() -> impl IntoView {
         sample
             .with(|sample| sample.as_ref().map_or_else(|| "The sample comes with the model.".to_owned(), |s| sentence(s, desk.token.get())))
     };
-    let other = move |_| {
-        let look = desk.look.get_untracked();
-        desk.look_at(palimpsest_protocol::Look { sample: look.sample + 1, ..look });
-    };
+    let other = move |_| desk.set("sample", &(desk.look.get_untracked().sample + 1).to_string());
     view! {
         <section class="timeline" aria-label="Sequence">
             <div class="panel-head">
