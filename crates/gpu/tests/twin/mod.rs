@@ -121,10 +121,22 @@ impl Case {
 
     /// Compares both backends.
     pub fn check(&self, device: &Device, name: &str, tolerance: f64) {
+        self.compare(device, name, tolerance, self);
+    }
+
+    /// Compares the GPU with a twin whose first integer is another.
+    pub fn check_damaged(&self, device: &Device, name: &str) {
+        let mut batch = self.batch.clone();
+        batch[0].1[0] ^= 1;
+        let damaged = Case { b: self.b.clone(), inputs: self.inputs.clone(), outputs: self.outputs.clone(), batch, ..Case::new() };
+        self.compare(device, name, TOLERANCE, &damaged);
+    }
+
+    fn compare(&self, device: &Device, name: &str, tolerance: f64, twin: &Case) {
         let plan = self.b.clone().finish(AdamW::default()).expect(name);
         let mut cpu = CpuSession::<f32>::new(plan.clone()).expect(name);
         let mut gpu = block_on(GpuSession::new(device, plan.clone())).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let (expected, found) = (self.run(&mut cpu, &plan), self.run(&mut gpu, &plan));
+        let (expected, found) = (twin.run(&mut cpu, &plan), self.run(&mut gpu, &plan));
         for ((array, found), (_, expected)) in found.iter().zip(&expected) {
             let worst = error(found, expected);
             if worst.is_nan() || worst > tolerance {
