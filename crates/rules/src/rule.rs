@@ -79,6 +79,7 @@ pub struct Rule {
     default: bool,
     source: String,
     statements: Vec<Placed>,
+    cuts: Vec<String>,
     lowered: Lowered,
 }
 
@@ -115,14 +116,16 @@ impl Rule {
             default: statements.iter().any(|(statement, _)| *statement == Statement::Default),
             source: source.to_owned(),
             statements,
+            cuts: cuts.iter().map(|cut| (*cut).to_owned()).collect(),
             lowered,
         })
     }
 
     /// The same rule with the named symbols given from outside. What only fed them is no longer an input.
-    /// A symbol that depends on head-scope inputs only is cut at head scope.
+    /// A symbol that depends on head-scope inputs only is cut at head scope. Earlier cuts stay.
     pub fn cut(&self, names: &[&str]) -> Result<Rule, RuleError> {
-        Rule::build(&self.slug, &self.source, names).map_err(|fault| fault.locate(&self.slug, &self.source))
+        let cuts: Vec<&str> = self.cuts.iter().map(String::as_str).chain(names.iter().copied()).collect();
+        Rule::build(&self.slug, &self.source, &cuts).map_err(|fault| fault.locate(&self.slug, &self.source))
     }
 
     /// Short name for links and files.

@@ -28,6 +28,8 @@ fn a_symbol_of_token_scope_stays_at_token_scope() {
     let cut = find("qed").unwrap().cut(&["d", "lam"]).unwrap();
     assert_eq!(names(&cut), ["q", "k", "v", "g", "b", "w", "lam", "d"]);
     assert_eq!((input(&cut, "d").kind, input(&cut, "d").scope), (Kind::Key, Scope::Token));
+    let twice = find("qed").unwrap().cut(&["lam"]).unwrap().cut(&["d"]).unwrap();
+    assert_eq!(names(&twice), names(&cut));
     // b fed only u, which fed only d
     let text = "rule \"x\"\nb = gate(key)\nz = fixed(key)\nu = b * z\ny = -z\nstep key k, erase u + y, write v";
     let cut = Rule::parse("x", text).unwrap().cut(&["u"]).unwrap();
