@@ -122,7 +122,8 @@ fn check(path: &Path, args: &Args, opened: &Opened) -> Outcome {
     };
     match opened.verify(&golden, args.form(), Tolerance::of(args.backend.kind(), args.form())) {
         Ok((report, adapter)) => Outcome::Compared(report, adapter),
-        Err(error) => Outcome::Refused(error.to_string()),
+        // A driver's words may be many lines.
+        Err(error) => Outcome::Refused(error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")),
     }
 }
 

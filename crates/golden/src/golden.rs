@@ -105,15 +105,6 @@ fn read_sizes(shape: ScanShape) -> Vec<usize> {
     vec![shape.batch, shape.time, shape.heads, shape.value]
 }
 
-/// Elements of an input per token or head.
-pub(crate) fn width(kind: Kind, shape: ScanShape) -> usize {
-    match kind {
-        Kind::Scalar => 1,
-        Kind::Key => shape.key,
-        Kind::Value => shape.value,
-    }
-}
-
 /// `[B, T, H]` or `[H]`, and K or V for vectors.
 fn input_sizes(input: &Input, shape: ScanShape) -> Vec<usize> {
     let mut sizes = match input.scope {
@@ -121,7 +112,7 @@ fn input_sizes(input: &Input, shape: ScanShape) -> Vec<usize> {
         Scope::Head => vec![shape.heads],
     };
     if input.kind != Kind::Scalar {
-        sizes.push(width(input.kind, shape));
+        sizes.push(input.kind.width(shape.key, shape.value));
     }
     sizes
 }

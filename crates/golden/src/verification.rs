@@ -1,6 +1,6 @@
 //! A golden file as a plan, run on any session.
 
-use crate::golden::{Golden, INITIAL, OUTPUTS, width};
+use crate::golden::{Golden, INITIAL, OUTPUTS};
 use crate::{ArrayKind, Report, Tolerance};
 use palimpsest_plan::{AdamW, BackendError, Op, Plan, PlanBuilder, PlanError, RuleMap, Scan, ScanForm, Session, TensorId};
 use palimpsest_rules::{InputLayout, Scope};
@@ -44,7 +44,7 @@ impl<'a> Verification<'a> {
         let packed = plan.activation("inputs", &[&token[..], &[layout.stride]].concat());
         let heads = rule.inputs().iter().filter(|input| input.scope == Scope::Head);
         let heads: Vec<TensorId> =
-            heads.map(|input| plan.activation(input.name.clone(), &[shape.heads, width(input.kind, shape)])).collect();
+            heads.map(|input| plan.activation(input.name.clone(), &[shape.heads, input.kind.width(shape.key, shape.value)])).collect();
         let initial = plan.activation(INITIAL, &state);
         let steps = plan.activation("steps", &[&token[..], &[step_layout.stride]].concat());
         let o = plan.activation(OUTPUTS[0], &[&token[..], &[shape.value]].concat());
@@ -105,11 +105,16 @@ impl<'a> Verification<'a> {
         self.golden.rule.inputs().iter().filter(|input| input.scope == Scope::Head).map(|input| input.name.as_str())
     }
 
+    /// Elements of an input per token or head.
+    fn width(&self, index: usize) -> usize {
+        self.golden.rule.inputs()[index].kind.width(self.golden.shape.key, self.golden.shape.value)
+    }
+
     /// Token-scope inputs as rows `[B, T, H, stride]`.
     fn pack(&self) -> Vec<f32> {
         let mut packed = vec![0.0; self.plan.tensor(self.packed).len()];
         for (index, input) in self.golden.rule.inputs().iter().enumerate().filter(|(_, input)| input.scope == Scope::Token) {
-            let (width, values) = (width(input.kind, self.golden.shape), &self.golden.inputs[&input.name]);
+            let (width, values) = (self.width(index), &self.golden.inputs[&input.name]);
             for (row, values) in packed.chunks_exact_mut(self.layout.stride).zip(values.chunks_exact(width)) {
                 row[self.layout.slot(index)..][..width].copy_from_slice(&single(values));
             }
@@ -119,7 +124,7 @@ impl<'a> Verification<'a> {
 
     /// One input's columns of rows `[B, T, H, stride]`.
     fn unpack(&self, packed: &[f32], index: usize) -> Vec<f32> {
-        let width = width(self.golden.rule.inputs()[index].kind, self.golden.shape);
+        let width = self.width(index);
         packed.chunks_exact(self.layout.stride).flat_map(|row| &row[self.layout.slot(index)..][..width]).copied().collect()
     }
 }

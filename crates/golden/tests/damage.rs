@@ -6,7 +6,7 @@ use palimpsest_plan::{AdapterKind, ScanForm};
 
 fn compute(golden: &Golden, form: ScanForm) -> Vec<Computed> {
     let verification = Verification::new(golden, form).unwrap();
-    let mut session = CpuSession::new(verification.plan().clone()).unwrap();
+    let mut session = CpuSession::<f32>::new(verification.plan().clone()).unwrap();
     pollster::block_on(verification.run(&mut session)).unwrap()
 }
 
