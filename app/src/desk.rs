@@ -109,10 +109,8 @@ impl Desk {
 
     /// Asks for a run; the one in view stays as a curve if it has trained.
     pub(crate) fn open(self, settings: &Settings) -> Option<RunId> {
-        let link = settings.run_link();
-        let (name, rule) = (settings.name(), settings.rule().name().to_owned());
-        let run = self.session.runs().try_update(|runs| runs.open(name, rule, link.clone()))?;
-        self.bridge.send(Command::Open { run, settings: link, look: self.look.get_untracked() });
+        let run = self.session.runs().try_update(|runs| runs.open(settings))?;
+        self.bridge.send(Command::Open { run, settings: settings.run_link(), look: self.look.get_untracked() });
         Some(run)
     }
 

@@ -1,18 +1,18 @@
 //! Light, dark, or as the system says. The choice is a setting, so that a link shows what its sender saw.
 
-use crate::figure::{Diverging, Ground};
+use crate::figure::{Ground, Maps};
 use leptos::prelude::*;
 use palimpsest_spec::{Settings, Theme as Choice};
 use std::sync::Arc;
 use wasm_bindgen::{JsCast, closure::Closure};
 
-/// The theme in force and the map drawn on it.
+/// The theme in force and the colour maps on it.
 #[derive(Clone, Copy)]
 pub(crate) struct Theme {
     system: RwSignal<Ground>,
     ground: Memo<Ground>,
-    /// The diverging map over this theme's page.
-    pub(crate) map: Memo<Arc<Diverging>>,
+    /// The colour maps over this theme's page.
+    pub(crate) maps: Memo<Arc<Maps>>,
 }
 
 impl Theme {
@@ -32,14 +32,14 @@ impl Theme {
             Choice::Light => Ground::Light,
             Choice::Dark => Ground::Dark,
         });
-        let map = Memo::new(move |_| Arc::new(Diverging::on(ground.get())));
+        let maps = Memo::new(move |_| Arc::new(Maps::on(ground.get())));
         Effect::new(move || {
             let word = choice(ground.get()).word();
             if let Some(root) = document().document_element() {
                 let _ = root.set_attribute("data-theme", word);
             }
         });
-        provide_context(Theme { system, ground, map });
+        provide_context(Theme { system, ground, maps });
     }
 
     /// The setting that gives the other theme.

@@ -59,7 +59,8 @@ impl Axis {
                 }
             }
         }
-        found
+        // Less than half a decade may hold no such number.
+        if found.len() < 2 { ticks(self.low, self.high, about) } else { found }
     }
 }
 
@@ -108,5 +109,6 @@ mod tests {
     fn logarithmic_ticks_cover_decades() {
         assert_eq!(Axis::logarithmic(0.001, 10.0, (0.0, 1.0)).ticks(5).len(), 5);
         assert_eq!(Axis::logarithmic(0.9, 6.0, (0.0, 1.0)).ticks(5), vec![1.0, 2.0, 5.0]);
+        assert_eq!(Axis::logarithmic(3.6, 4.3, (0.0, 1.0)).ticks(4), vec![3.6, 3.8, 4.0, 4.2]);
     }
 }

@@ -7,7 +7,7 @@ mod series;
 mod words;
 
 pub(crate) use axis::Axis;
-pub(crate) use colour::{Diverging, Ground};
+pub(crate) use colour::{Ground, Maps, Sign};
 pub(crate) use matrix::{difference, glance, largest};
 pub(crate) use series::{bounds, path, thin, value_at};
 pub(crate) use words::{count, duration, number, percent, percent_interval, rate};

@@ -27,7 +27,7 @@ pub(crate) fn Control(key_name: &'static str, all: Memo<Vec<Line>>) -> impl Into
             <label for=id>{of(|line| line.label.to_owned())}</label>
             {entry}
             <Show when=move || changed.get()>
-                <button class="back" on:click=back>"changed: back to " {of(Line::default_word)}</button>
+                <button class="back" on:click=back><span class="unseen">"changed: "</span>"back to " {of(Line::default_word)}</button>
             </Show>
             <p class="help" id=help>{of(|line| line.help.to_owned())}</p>
         </div>

@@ -2,7 +2,7 @@
 
 use super::moments::Moments;
 use crate::desk::{desk, frames};
-use crate::figure::{difference, glance, largest, number};
+use crate::figure::{Sign, difference, glance, largest, number};
 use crate::session::{Frame, SessionStoreFields, Traced};
 use crate::widgets::{Cell, Grid, HeatMap, Legend, Pixels};
 use leptos::prelude::*;
@@ -123,14 +123,14 @@ fn state(scaled: &Scaled, token: usize, frame: Frame, only_change: bool) -> Grid
     let token = token.saturating_sub(trace.first).min(trace.tokens.saturating_sub(1));
     let Some(now) = frame.state(trace, token) else { return Grid::default() };
     let values = if only_change { difference(now, frame.before(trace, token)) } else { now.to_vec() };
-    Grid { values: Arc::new(values), columns: trace.value, limit: scaled.limit }
+    Grid { values: Arc::new(values), columns: trace.value, limit: scaled.limit, sign: Sign::Both }
 }
 
 fn read(traced: &Traced, token: usize) -> Grid {
     let trace = &traced.trace;
     let token = token.saturating_sub(trace.first).min(trace.tokens.saturating_sub(1));
     let values = trace.reads.get(token * trace.value..(token + 1) * trace.value).unwrap_or_default().to_vec();
-    Grid { values: Arc::new(values), columns: trace.value, limit: largest(&trace.reads) }
+    Grid { values: Arc::new(values), columns: trace.value, limit: largest(&trace.reads), sign: Sign::Both }
 }
 
 /// The matrix in words, for those who do not see it.

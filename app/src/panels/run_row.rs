@@ -27,9 +27,11 @@ pub(crate) fn RunRow(id: RunId) -> impl IntoView {
     let rename = move |event| {
         let name = event_target_value(&event);
         if !name.trim().is_empty() {
-            change(&|run| run.name = name.trim().to_owned());
+            change(&|run| (run.name, run.renamed) = (name.trim().to_owned(), true));
         }
     };
+    // A written name need not tell the rule.
+    let renamed = Memo::new(move |_| runs.with(|runs| runs.get(id).is_some_and(|run| run.renamed)));
     let load = move |_| {
         let link = runs.with_untracked(|runs| runs.get(id).map(|run| run.link.clone()));
         if let Some(link) = link {
@@ -51,6 +53,7 @@ pub(crate) fn RunRow(id: RunId) -> impl IntoView {
                     <RunMark mark />
                     <input class="rename" aria-label="Name of this run" prop:value=of(|run| run.name.clone()) on:change=rename />
                 </span>
+                <Show when=move || renamed.get()><span class="run-rule quiet">{of(|run| run.rule.clone())}</span></Show>
                 <span class="row-actions">
                     <button class="word" aria-pressed=move || (!shown()).to_string() on:click=move |_| change(&|run| run.shown = !run.shown)>
                         {move || if shown() { "Hide" } else { "Show" }}
@@ -59,7 +62,6 @@ pub(crate) fn RunRow(id: RunId) -> impl IntoView {
                     <button class="word" disabled=current on:click=delete>"Delete"</button>
                 </span>
             </th>
-            <td>{of(|run| run.rule.clone())}</td>
             <td class="num">{of(steps_to_99)}</td>
             <td class="num">{of(|run| duration(run.seconds()))}</td>
             <td class="num">{accuracy}<br />{interval}</td>

@@ -29,8 +29,7 @@ pub(crate) fn RunsTable() -> impl IntoView {
                     <table data-testid="runs">
                         <thead>
                             <tr>
-                                <th scope="col">"Run"</th>
-                                <th scope="col">"Rule"</th>
+                                <th scope="col">"Run and rule"</th>
                                 <th scope="col">"Steps to 99 %"</th>
                                 <th scope="col">"Time"</th>
                                 <th scope="col">"Accuracy"</th>

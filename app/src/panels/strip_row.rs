@@ -1,7 +1,7 @@
 //! One quantity along the tokens: a line of bars, or a row of pixels per channel.
 
 use crate::desk::desk;
-use crate::figure::{largest, number};
+use crate::figure::{Sign, largest, number};
 use crate::widgets::{Grid, Pixels};
 use leptos::prelude::*;
 use palimpsest_protocol::{Strip, StripShape};
@@ -33,7 +33,8 @@ pub(crate) fn StripRow(strip: Strip, first: usize) -> impl IntoView {
             .into_any()
         }
         StripShape::Channels(_) => {
-            let grid = Grid { values: Arc::new(turned(&strip.values, width)), columns: tokens, limit: largest(&strip.values) };
+            let sign = if low < 0.0 { Sign::Both } else { Sign::Positive };
+            let grid = Grid { values: Arc::new(turned(&strip.values, width)), columns: tokens, limit: largest(&strip.values), sign };
             view! { <div class="strip-pixels" style=span><Pixels grid=Signal::derive(move || grid.clone()) /></div> }.into_any()
         }
     };

@@ -5,6 +5,7 @@
 mod archive;
 mod by_rule;
 mod check;
+mod names;
 mod primary;
 mod queue;
 mod runs;

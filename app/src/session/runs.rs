@@ -1,6 +1,8 @@
 //! Runs: the current one and those kept as curves.
 
+use super::names::names;
 use palimpsest_protocol::{Evaluation, Event, Phase, Progress, RunFacts, RunId};
+use palimpsest_spec::Settings;
 use serde::{Deserialize, Serialize};
 
 /// One training of one model.
@@ -10,6 +12,8 @@ pub(crate) struct Run {
     pub(crate) id: RunId,
     /// Name shown, by what differs from other runs or as the person wrote it.
     pub(crate) name: String,
+    /// Whether the person wrote it.
+    pub(crate) renamed: bool,
     /// Name of its rule.
     pub(crate) rule: String,
     /// Its settings as a link.
@@ -38,6 +42,7 @@ impl Run {
         Run {
             id,
             name,
+            renamed: false,
             rule,
             link,
             mark: id.0 as usize,
@@ -128,23 +133,34 @@ impl Runs {
     }
 
     /// Adds a run and makes it current; one that never trained is replaced, all others stay.
-    pub(crate) fn open(&mut self, name: String, rule: String, link: String) -> RunId {
+    pub(crate) fn open(&mut self, settings: &Settings) -> RunId {
+        let rule = settings.rule().name().to_owned();
         let current = self.current;
         self.all.retain(|run| !(Some(run.id) == current && run.untouched()));
         let id = RunId(self.next);
         self.next += 1;
-        let mut run = Run::asked(id, name, rule, link);
+        let mut run = Run::asked(id, rule.clone(), rule, settings.run_link());
         // The lowest mark that no other run has, so that two or three runs differ as much as they can.
         run.mark = (0..).find(|mark| self.all.iter().all(|other| other.mark != *mark)).unwrap_or(0);
         self.all.push(run);
         self.current = Some(id);
+        self.name_all();
         id
+    }
+
+    /// Names runs by what differs between them; names that a person wrote stay.
+    fn name_all(&mut self) {
+        let settings: Vec<Settings> = self.all.iter().map(|run| Settings::from_link(&run.link).0).collect();
+        for (run, name) in self.all.iter_mut().zip(names(&settings)).filter(|(run, _)| !run.renamed) {
+            run.name = name;
+        }
     }
 
     /// Forgets a run; the current one stays.
     pub(crate) fn delete(&mut self, id: RunId) {
         if self.current != Some(id) {
             self.all.retain(|run| run.id != id);
+            self.name_all();
         }
     }
 
@@ -208,22 +224,27 @@ pub(crate) mod tests {
         run
     }
 
+    fn seed(number: u32) -> Settings {
+        Settings::from_link(&format!("v=1&seed={number}")).0
+    }
+
     fn opened() -> (Runs, RunId) {
         let mut runs = Runs::default();
-        let id = runs.open("a".into(), "A".into(), "v=1".into());
+        let id = runs.open(&Settings::default());
         (runs, id)
     }
 
     #[test]
     fn an_untouched_run_is_replaced_and_a_trained_one_kept() {
         let (mut runs, first) = opened();
-        let second = runs.open("b".into(), "B".into(), "v=1&x=2".into());
+        let second = runs.open(&seed(2));
         assert_eq!(runs.all.len(), 1);
         assert!(runs.apply(&Event::Progress { run: second, progress: progress(5) }));
-        let third = runs.open("c".into(), "C".into(), "v=1&x=3".into());
+        let third = runs.open(&seed(3));
         assert_eq!(runs.all.iter().map(|r| r.id).collect::<Vec<_>>(), vec![second, third]);
         assert_ne!(first, third);
         assert_ne!(runs.all[0].mark, runs.all[1].mark);
+        assert!(runs.all[0].name.ends_with(", seed 2") && runs.all[1].name.ends_with(", seed 3"));
     }
 
     #[test]
@@ -251,7 +272,7 @@ pub(crate) mod tests {
         runs.delete(first);
         assert_eq!(runs.all.len(), 1);
         runs.apply(&Event::Progress { run: first, progress: progress(1) });
-        runs.open("b".into(), "B".into(), "v=1".into());
+        runs.open(&seed(2));
         runs.delete(first);
         assert!(runs.get(first).is_none());
     }

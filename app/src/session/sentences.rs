@@ -57,7 +57,7 @@ pub(crate) fn badge(adapter: &Adapter) -> String {
         AdapterKind::Gpu => "WebGPU",
         AdapterKind::Cpu => "CPU",
     };
-    if adapter.name.is_empty() { kind.to_owned() } else { format!("{kind}: {}", adapter.name) }
+    if adapter.name.is_empty() || adapter.name == kind { kind.to_owned() } else { format!("{kind}: {}", adapter.name) }
 }
 
 /// Why the CPU computes.

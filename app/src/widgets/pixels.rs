@@ -1,5 +1,6 @@
 //! A matrix as pixels on a canvas, one per cell, scaled by the style sheet.
 
+use crate::figure::{Maps, Sign};
 use crate::theme::Theme;
 use leptos::{html::Canvas, prelude::*};
 use std::sync::Arc;
@@ -15,6 +16,8 @@ pub(crate) struct Grid {
     pub(crate) columns: usize,
     /// The magnitude that gets the strongest colour.
     pub(crate) limit: f32,
+    /// Which map.
+    pub(crate) sign: Sign,
 }
 
 impl Grid {
@@ -33,16 +36,16 @@ impl Grid {
 #[component]
 pub(crate) fn Pixels(#[prop(into)] grid: Signal<Grid>) -> impl IntoView {
     let canvas = NodeRef::<Canvas>::new();
-    let map = expect_context::<Theme>().map;
+    let maps = expect_context::<Theme>().maps;
     Effect::new(move || {
         if let Some(canvas) = canvas.get() {
-            grid.with(|grid| draw(&canvas, grid, &map.get()));
+            grid.with(|grid| draw(&canvas, grid, &maps.get()));
         }
     });
     view! { <canvas node_ref=canvas class="pixels" aria-hidden="true"></canvas> }
 }
 
-fn draw(canvas: &HtmlCanvasElement, grid: &Grid, map: &crate::figure::Diverging) {
+fn draw(canvas: &HtmlCanvasElement, grid: &Grid, maps: &Maps) {
     let (columns, rows) = (grid.columns as u32, grid.rows() as u32);
     if columns == 0 || rows == 0 {
         return;
@@ -51,7 +54,7 @@ fn draw(canvas: &HtmlCanvasElement, grid: &Grid, map: &crate::figure::Diverging)
         canvas.set_width(columns);
         canvas.set_height(rows);
     }
-    let mut bytes = map.pixels(&grid.values[..(columns * rows) as usize], grid.limit);
+    let mut bytes = maps.pixels(&grid.values[..(columns * rows) as usize], grid.limit, grid.sign);
     let Ok(image) = ImageData::new_with_u8_clamped_array_and_sh(Clamped(&mut bytes), columns, rows) else { return };
     let context = canvas.get_context("2d").ok().flatten().and_then(|c| c.dyn_into::<CanvasRenderingContext2d>().ok());
     if let Some(context) = context {
@@ -66,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_grid_knows_its_cells() {
-        let grid = Grid { values: Arc::new(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), columns: 3, limit: 6.0 };
+        let grid = Grid { values: Arc::new(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), columns: 3, limit: 6.0, sign: Sign::Both };
         assert_eq!(grid.rows(), 2);
         assert_eq!(grid.at(1, 2), Some(6.0));
         assert_eq!(grid.at(0, 3), None);
