@@ -63,10 +63,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
                             moved *= tile[ROW_DECAY + l * TILE_STRIDE + x];
                         }
                     }
-                    for (var c = 4u; c > 0u; c--) {
-                        let j = block * 4u + c - 1u;
+                    for (var c = 0u; c < 4u; c++) { // unroll
+                        let j = block * 4u + 3u - c;
                         if (j < count) {
-                            sum[c - 1u] += dot(moved, tile[ROW_KEY + j * TILE_STRIDE + x]);
+                            sum[3u - c] += dot(moved, tile[ROW_KEY + j * TILE_STRIDE + x]);
                             if (DECAYS) {
                                 moved *= tile[ROW_DECAY + j * TILE_STRIDE + x];
                             }
@@ -88,7 +88,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             var prefix = vec4<f32>(1.0);
             var suffix = vec4<f32>(1.0);
             if (DECAYS) {
-                for (var l = 0u; l < EDITS; l++) {
+                for (var l = 0u; l < EDITS; l++) { // unroll
                     let keep = tile[ROW_DECAY + l * TILE_STRIDE + x];
                     if (l <= i) {
                         prefix *= keep;
@@ -115,9 +115,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     if (lane < EDITS4) {
         let first = lane * 4u;
         for (var i = 0u; i < EDITS; i++) {
-            var x = vec4<f32>(vec4<u32>(first, first + 1u, first + 2u, first + 3u) == vec4<u32>(i));
-            for (var j = first; j < i; j++) {
-                x -= pairs[i * EDITS4 + j / 4u][j % 4u] * tile[j * EDITS4 + lane];
+            tile[i * EDITS4 + lane] = vec4<f32>(vec4<u32>(first, first + 1u, first + 2u, first + 3u) == vec4<u32>(i));
+        }
+        for (var i = first + 1u; i < EDITS; i++) {
+            // A is zero from column i on.
+            var x = tile[i * EDITS4 + lane];
+            for (var j4 = lane; j4 * 4u < i; j4++) {
+                let a = pairs[i * EDITS4 + j4];
+                let at = j4 * 4u * EDITS4 + lane;
+                x -= a.x * tile[at] + a.y * tile[at + EDITS4] + a.z * tile[at + 2u * EDITS4] + a.w * tile[at + 3u * EDITS4];
             }
             tile[i * EDITS4 + lane] = x;
         }
@@ -135,12 +141,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
         let x = item % (K4 + V4);
         var sum = vec4<f32>();
         if (x < K4) {
-            for (var j = 0u; j <= i; j++) {
+            for (var j = 0u; j < EDITS; j++) { // unroll
                 sum += tile[i * EDITS4 + j / 4u][j % 4u] * factors[out + ERASED + j * K4 + x];
             }
             factors[out + SOLVED_ERASE + i * K4 + x] = sum;
         } else {
-            for (var j = 0u; j <= i; j++) {
+            for (var j = 0u; j < EDITS; j++) { // unroll
                 sum += tile[i * EDITS4 + j / 4u][j % 4u] * row_write(bh, chunk, j, x - K4);
             }
             factors[out + SOLVED_WRITE + i * V4 + x - K4] = sum;

@@ -1,5 +1,5 @@
 // Gradients of a chunk's steps once its first state S, edits R, and the gradients D (of its last state), dR and do are known;
-// one workgroup per (batch, head, chunk), all chunks at once. With Y = (I + A)^-T dR:
+// one workgroup per (batch, head, chunk), all chunks at once; a thread has OWN (row, vec4 of K) items. With Y = (I + A)^-T dR:
 //   du = Y,  dA = -Y R^T,  dP = do R^T,  d(a * prefix) = -Y S^T,  d(q * prefix) = do S^T,  d(k * suffix) = R D^T,
 // then through A_ij and P_tj and the decay products. The decay: with x_i = a_i da_i - k_i dk_i + q_i dq_i by key channel
 // (the pair of a row with itself has no decay and stays out), dg_i = sum of x over rows i.. + rowsum(D * S_end).
@@ -11,8 +11,6 @@ const PASS_STRIDE: u32 = PASS4 + 1u;
 const WRITE_PART: u32 = 0u;
 const EDIT_PART: u32 = EDITS * PASS_STRIDE;
 const READ_PART: u32 = 2u * EDITS * PASS_STRIDE;
-// (row, vec4 of K) items per thread.
-const OWN: u32 = (EDITS * K4 + WG - 1u) / WG;
 
 // dA [EDITS, EDITS4], then dP [CHUNK, EDITS4].
 var<workgroup> pairs: array<vec4<f32>, (EDITS + CHUNK) * EDITS4>;
@@ -65,7 +63,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             let x = item % width;
             let column = first4 + x;
             var y = vec4<f32>();
-            for (var i = j; i < EDITS; i++) {
+            for (var i = 0u; i < EDITS; i++) { // unroll
                 y += factors[at + SOLVE + i * EDITS4 + j / 4u][j % 4u] * d_edits[(index * EDITS + i) * V4 + column];
             }
             tile[WRITE_PART + j * PASS_STRIDE + x] = y;
@@ -99,13 +97,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             }
             pairs[item] += sign * sum;
         }
-        for (var own = 0u; own < OWN; own++) {
+        for (var own = 0u; own < OWN; own++) { // unroll
             let item = own * WG + lane;
             if (item < EDITS * K4) {
                 let i = item / K4;
                 let k4 = item % K4;
                 let reads = i % STEPS == STEPS - 1u;
-                for (var c = 0u; c < 4u; c++) {
+                for (var c = 0u; c < 4u; c++) { // unroll
                     let s = (k4 * 4u + c) * V4 + first4;
                     for (var x = 0u; x < width; x++) {
                         let state = states[start + s + x];
@@ -121,7 +119,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     }
     workgroupBarrier();
 
-    for (var own = 0u; own < OWN; own++) {
+    for (var own = 0u; own < OWN; own++) { // unroll
         let item = own * WG + lane;
         if (item < EDITS * K4) {
             let i = item / K4;

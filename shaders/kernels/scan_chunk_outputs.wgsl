@@ -17,13 +17,13 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let at = index * FACTORS4;
 
     var read: array<vec4<f32>, 4>;
-    for (var k4 = 0u; k4 < K4; k4++) {
+    for (var k4 = 0u; k4 < K4; k4++) { // unroll
         let s = ((bh * CHUNK_STATES + chunk) * K + k4 * 4u) * V4 + v4;
         let s0 = states[s];
         let s1 = states[s + V4];
         let s2 = states[s + 2u * V4];
         let s3 = states[s + 3u * V4];
-        for (var t = 0u; t < 4u; t++) {
+        for (var t = 0u; t < 4u; t++) { // unroll
             let query = factors[at + QUERIED + (first + t) * K4 + k4];
             read[t] += query.x * s0 + query.y * s1 + query.z * s2 + query.w * s3;
         }
@@ -35,12 +35,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         let r1 = chunk_edits[r + V4];
         let r2 = chunk_edits[r + 2u * V4];
         let r3 = chunk_edits[r + 3u * V4];
-        for (var t = 0u; t < 4u; t++) {
+        for (var t = 0u; t < 4u; t++) { // unroll
             let weight = factors[at + READ + (first + t) * EDITS4 + j4];
             read[t] += weight.x * r0 + weight.y * r1 + weight.z * r2 + weight.w * r3;
         }
     }
-    for (var t = 0u; t < 4u; t++) {
+    for (var t = 0u; t < 4u; t++) { // unroll
         if (chunk * CHUNK + first + t < T) {
             o[read_start(bh, chunk, first + t) + v4] = read[t];
         }

@@ -23,16 +23,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     for (var back = 0u; back < CHUNKS; back++) {
         let chunk = CHUNKS - 1u - back;
         let at = (bh * CHUNKS + chunk) * FACTORS4;
-        let tokens = min(CHUNK, T - chunk * CHUNK);
         workgroupBarrier();
         for (var item = lane; item < EDITS * width; item += WG) {
             let i = item / width;
             let x = item % width;
             var dr = vec4<f32>();
-            for (var t = i / STEPS; t < tokens; t++) {
+            for (var t = 0u; t < CHUNK; t++) { // unroll
+                // P is zero for tokens before row i; past the sequence P is too.
                 dr += factors[at + READ + t * EDITS4 + i / 4u][i % 4u] * d_o[read_start(bh, chunk, t) + first4 + x];
             }
-            for (var k4 = 0u; k4 < K4; k4++) {
+            for (var k4 = 0u; k4 < K4; k4++) { // unroll
                 let key = factors[at + KEYED + i * K4 + k4];
                 let d = k4 * 4u * COLS4 + x;
                 dr += key.x * grad[d] + key.y * grad[d + COLS4] + key.z * grad[d + 2u * COLS4] + key.w * grad[d + 3u * COLS4];
@@ -47,11 +47,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             var d = grad[k * COLS4 + x];
             d_states[((bh * CHUNKS + chunk) * K + k) * V4 + first4 + x] = d;
             d *= factors[at + KEPT + k / 4u][k % 4u];
-            for (var t = 0u; t < tokens; t++) {
+            for (var t = 0u; t < CHUNK; t++) { // unroll
                 d += factors[at + QUERIED + t * K4 + k / 4u][k % 4u] * d_o[read_start(bh, chunk, t) + first4 + x];
             }
             if (ERASES) {
-                for (var i = 0u; i < EDITS; i++) {
+                for (var i = 0u; i < EDITS; i++) { // unroll
                     d -= factors[at + SOLVED_ERASE + i * K4 + k / 4u][k % 4u] * edits[i * COLS4 + x];
                 }
             }

@@ -11,7 +11,6 @@
 //   SOLVED_ERASE [EDITS, K4] (I + A)^-1 (a * prefix)
 //   SOLVED_WRITE [EDITS, V4] (I + A)^-1 U
 
-const EDITS4: u32 = EDITS / 4u;
 const ERASED: u32 = 0u;
 const KEYED: u32 = ERASED + EDITS * K4;
 const QUERIED: u32 = KEYED + EDITS * K4;

@@ -29,7 +29,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             let x = item % width;
             var r = factors[at + SOLVED_WRITE + i * V4 + first4 + x];
             if (ERASES) {
-                for (var k4 = 0u; k4 < K4; k4++) {
+                for (var k4 = 0u; k4 < K4; k4++) { // unroll
                     let erase = factors[at + SOLVED_ERASE + i * K4 + k4];
                     let s = k4 * 4u * COLS4 + x;
                     r -= erase.x * state[s] + erase.y * state[s + COLS4] + erase.z * state[s + 2u * COLS4] + erase.w * state[s + 3u * COLS4];
@@ -45,7 +45,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             var s = state[k * COLS4 + x];
             states[((bh * CHUNK_STATES + chunk) * K + k) * V4 + first4 + x] = s;
             s *= factors[at + KEPT + k / 4u][k % 4u];
-            for (var i = 0u; i < EDITS; i++) {
+            for (var i = 0u; i < EDITS; i++) { // unroll
                 s += factors[at + KEYED + i * K4 + k / 4u][k % 4u] * edits[i * COLS4 + x];
             }
             state[k * COLS4 + x] = s;

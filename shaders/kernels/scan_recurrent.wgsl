@@ -2,11 +2,16 @@
 //
 // One workgroup per (batch, head, COLS columns of V). A column of S belongs to SPLIT threads, each with KEYS4 * 4 of its
 // keys in registers, so that r and o need no sum over threads (SPLIT = 1) or one exchange per step.
-// TILE rows of steps are staged at a time, decays already as exp(g).
+// TILE rows of steps are staged at a time, decays already as exp(g). Loops marked `unroll` are written out before compiling.
 
 var<workgroup> rows: array<vec4<f32>, TILE * STRIDE4>;
 // Two turns of (part of r, part of the previous token's o): a turn is rewritten one barrier after it was read.
 var<workgroup> parts: array<vec2<f32>, PARTS>;
+
+// vec4 `i` of the rows from token `first` on; the last row's past the end.
+fn step_part(bh: u32, first: u32, i: u32) -> vec4<f32> {
+    return steps[row_start(bh, min(first + i / STRIDE4, T - 1u)) + i % STRIDE4];
+}
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
@@ -25,51 +30,60 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
 
     // [KEYS4 * 4] of column v
     var state: array<vec4<f32>, KEYS4>;
-    for (var j = 0u; j < KEYS4; j++) {
+    for (var j = 0u; j < KEYS4; j++) { // unroll
         let at = (bh * K + (first4 + j) * 4u) * V + v;
         state[j] = vec4<f32>(initial_at(at), initial_at(at + V), initial_at(at + 2u * V), initial_at(at + 3u * V));
     }
 
+    // The next rows travel while this tile is worked on.
+    var ahead: array<vec4<f32>, AHEAD>;
+    for (var p = 0u; p < AHEAD; p++) { // unroll
+        ahead[p] = step_part(bh, 0u, lane + p * WG);
+    }
     var turn = 0u;
     var read = 0.0;
     for (var first = 0u; first < T; first += TILE) {
         let end = min(first + TILE, T);
         workgroupBarrier();
-        for (var i = lane; i < (end - first) * STRIDE4; i += WG) {
-            let part = i % STRIDE4;
-            let x = steps[row_start(bh, first + i / STRIDE4) + part];
-            if (is_decay(part)) {
-                rows[i] = exp(x);
-            } else {
-                rows[i] = x;
+        for (var p = 0u; p < AHEAD; p++) { // unroll
+            let i = lane + p * WG;
+            if (i < TILE * STRIDE4) {
+                if (is_decay(i % STRIDE4)) {
+                    rows[i] = exp(ahead[p]);
+                } else {
+                    rows[i] = ahead[p];
+                }
             }
         }
         workgroupBarrier();
+        for (var p = 0u; p < AHEAD; p++) { // unroll
+            ahead[p] = step_part(bh, end, lane + p * WG);
+        }
         for (var t = first; t < end; t++) {
             let row = (t - first) * STRIDE4;
             if (SAVES && t % EVERY == 0u && live) {
                 let at = ((bh * CHECKPOINTS + t / EVERY) * K + first4 * 4u) * V + v;
-                for (var j = 0u; j < KEYS4; j++) {
-                    for (var c = 0u; c < 4u; c++) {
+                for (var j = 0u; j < KEYS4; j++) { // unroll
+                    for (var c = 0u; c < 4u; c++) { // unroll
                         save(at + (j * 4u + c) * V, state[j][c]);
                     }
                 }
             }
-            for (var s = 0u; s < STEPS; s++) {
+            for (var s = 0u; s < STEPS; s++) { // unroll
                 if (decay_kind(s) == DECAY_KEY) {
-                    for (var j = 0u; j < KEYS4; j++) {
+                    for (var j = 0u; j < KEYS4; j++) { // unroll
                         state[j] *= rows[row + decay_slot(s) + first4 + j];
                     }
                 } else if (decay_kind(s) == DECAY_SCALAR) {
                     let keep = rows[row + decay_slot(s)].x;
-                    for (var j = 0u; j < KEYS4; j++) {
+                    for (var j = 0u; j < KEYS4; j++) { // unroll
                         state[j] *= keep;
                     }
                 }
                 var r = 0.0;
                 if (has_erase(s)) {
                     var sum = vec4<f32>();
-                    for (var j = 0u; j < KEYS4; j++) {
+                    for (var j = 0u; j < KEYS4; j++) { // unroll
                         sum += state[j] * rows[row + erase_slot(s) + first4 + j];
                     }
                     r = -(sum.x + sum.y + sum.z + sum.w);
@@ -78,7 +92,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
                     parts[turn * WG + lane] = vec2<f32>(r, read);
                     workgroupBarrier();
                     var total = vec2<f32>();
-                    for (var i = 0u; i < SPLIT; i++) {
+                    for (var i = 0u; i < SPLIT; i++) { // unroll
                         total += parts[turn * WG + i * COLS + column];
                     }
                     r = total.x;
@@ -90,12 +104,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
                 if (has_write(s)) {
                     r += rows[row + write_slot(s) + v / 4u][v % 4u];
                 }
-                for (var j = 0u; j < KEYS4; j++) {
+                for (var j = 0u; j < KEYS4; j++) { // unroll
                     state[j] += rows[row + key_slot(s) + first4 + j] * r;
                 }
             }
             var sum = vec4<f32>();
-            for (var j = 0u; j < KEYS4; j++) {
+            for (var j = 0u; j < KEYS4; j++) { // unroll
                 sum += state[j] * rows[row + first4 + j];
             }
             read = sum.x + sum.y + sum.z + sum.w;
@@ -110,15 +124,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
         workgroupBarrier();
         if (split == 0u && live) {
             var total = 0.0;
-            for (var i = 0u; i < SPLIT; i++) {
+            for (var i = 0u; i < SPLIT; i++) { // unroll
                 total += parts[turn * WG + i * COLS + column].y;
             }
             o[(((bh / H) * T + T - 1u) * H + bh % H) * V + v] = total;
         }
     }
     if (live) {
-        for (var j = 0u; j < KEYS4; j++) {
-            for (var c = 0u; c < 4u; c++) {
+        for (var j = 0u; j < KEYS4; j++) { // unroll
+            for (var c = 0u; c < 4u; c++) { // unroll
                 last_put((bh * K + (first4 + j) * 4u + c) * V + v, state[j][c]);
             }
         }

@@ -9,7 +9,6 @@
 // Sums over a column pass through `columns`, sums over a row through `sums`, in fixed order.
 
 const TAPE4: u32 = (KEYS + 1u) * VALUES4;
-const KEYS4: u32 = KEYS / 4u;
 // Row sums of one step.
 const DK: u32 = 0u;
 const DA: u32 = 1u;
@@ -30,7 +29,7 @@ fn put(at: u32, value: vec4<f32>, adds: bool) {
 // The sum of one row quantity over the VX threads that share it.
 fn row_total(quantity: u32, k4: u32) -> vec4<f32> {
     var total = vec4<f32>();
-    for (var x = 0u; x < VX; x++) {
+    for (var x = 0u; x < VX; x++) { // unroll
         total += sums[(quantity * VX + x) * K4 + k4];
     }
     return total;
@@ -52,8 +51,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     var state: array<vec4<f32>, KEYS * VALUES4>;
     var grad: array<vec4<f32>, KEYS * VALUES4>;
     var edit: array<vec4<f32>, VALUES4>;
-    for (var i = 0u; i < KEYS; i++) {
-        for (var j = 0u; j < VALUES4; j++) {
+    for (var i = 0u; i < KEYS; i++) { // unroll
+        for (var j = 0u; j < VALUES4; j++) { // unroll
             grad[i * VALUES4 + j] = last_gradient_at(bh * K * V4 + corner + i * V4 + j);
         }
     }
@@ -62,8 +61,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
         let chunk = CHECKPOINTS - 1u - back;
         let first = chunk * EVERY;
         let end = min(first + EVERY, T);
-        for (var i = 0u; i < KEYS; i++) {
-            for (var j = 0u; j < VALUES4; j++) {
+        for (var i = 0u; i < KEYS; i++) { // unroll
+            for (var j = 0u; j < VALUES4; j++) { // unroll
                 state[i * VALUES4 + j] = checkpoints[(bh * CHECKPOINTS + chunk) * K * V4 + corner + i * V4 + j];
             }
         }
@@ -73,13 +72,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             let row = row_start(bh, t);
             for (var s = 0u; s < STEPS; s++) {
                 let tape_at = ((bh * EVERY + t - first) * STEPS + s) * TAPE4 * WG + lane;
-                for (var j = 0u; j < VALUES4; j++) {
+                for (var j = 0u; j < VALUES4; j++) { // unroll
                     edit[j] = vec4<f32>();
                 }
-                for (var i = 0u; i < KEYS; i++) {
+                for (var i = 0u; i < KEYS; i++) { // unroll
                     let keep = decay_at(row, s, key4 + i / 4u)[i % 4u];
                     let erase = erase_at(row, s, key4 + i / 4u)[i % 4u];
-                    for (var j = 0u; j < VALUES4; j++) {
+                    for (var j = 0u; j < VALUES4; j++) { // unroll
                         let x = keep * state[i * VALUES4 + j];
                         state[i * VALUES4 + j] = x;
                         tape[tape_at + (i * VALUES4 + j) * WG] = x;
@@ -87,26 +86,26 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
                     }
                 }
                 if (has_erase(s)) {
-                    for (var j = 0u; j < VALUES4; j++) {
+                    for (var j = 0u; j < VALUES4; j++) { // unroll
                         columns[(turn * KX + kx) * COLS4 + vx * VALUES4 + j] = edit[j];
                     }
                     workgroupBarrier();
-                    for (var j = 0u; j < VALUES4; j++) {
+                    for (var j = 0u; j < VALUES4; j++) { // unroll
                         var total = vec4<f32>();
-                        for (var x = 0u; x < KX; x++) {
+                        for (var x = 0u; x < KX; x++) { // unroll
                             total += columns[(turn * KX + x) * COLS4 + vx * VALUES4 + j];
                         }
                         edit[j] = total;
                     }
                     turn = 1u - turn;
                 }
-                for (var j = 0u; j < VALUES4; j++) {
+                for (var j = 0u; j < VALUES4; j++) { // unroll
                     edit[j] += write_at(row, s, value4 + j);
                     tape[tape_at + (KEYS * VALUES4 + j) * WG] = edit[j];
                 }
-                for (var i = 0u; i < KEYS; i++) {
+                for (var i = 0u; i < KEYS; i++) { // unroll
                     let key = key_at(row, s, key4 + i / 4u)[i % 4u];
-                    for (var j = 0u; j < VALUES4; j++) {
+                    for (var j = 0u; j < VALUES4; j++) { // unroll
                         state[i * VALUES4 + j] += key * edit[j];
                     }
                 }
@@ -121,21 +120,21 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             for (var s_back = 0u; s_back < STEPS; s_back++) {
                 let s = STEPS - 1u - s_back;
                 let tape_at = ((bh * EVERY + t - first) * STEPS + s) * TAPE4 * WG + lane;
-                for (var j = 0u; j < VALUES4; j++) {
+                for (var j = 0u; j < VALUES4; j++) { // unroll
                     edit[j] = tape[tape_at + (KEYS * VALUES4 + j) * WG];
                 }
-                for (var i = 0u; i < KEYS * VALUES4; i++) {
+                for (var i = 0u; i < BLOCK4; i++) { // unroll
                     state[i] = tape[tape_at + i * WG];
                 }
 
                 var d_query: array<vec4<f32>, KEYS4>;
                 if (s_back == 0u) {
-                    for (var i4 = 0u; i4 < KEYS4; i4++) {
+                    for (var i4 = 0u; i4 < KEYS4; i4++) { // unroll
                         let query = steps[row + key4 + i4];
                         let key = key_at(row, s, key4 + i4);
                         var dq = vec4<f32>();
-                        for (var c = 0u; c < 4u; c++) {
-                            for (var j = 0u; j < VALUES4; j++) {
+                        for (var c = 0u; c < 4u; c++) { // unroll
+                            for (var j = 0u; j < VALUES4; j++) { // unroll
                                 let at = (i4 * 4u + c) * VALUES4 + j;
                                 let d_read = d_o[read_at + j];
                                 dq[c] += dot(state[at] + key[c] * edit[j], d_read);
@@ -149,14 +148,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
                 // dk = D r, dr = D^T k
                 var d_key: array<vec4<f32>, KEYS4>;
                 var d_edit: array<vec4<f32>, VALUES4>;
-                for (var j = 0u; j < VALUES4; j++) {
+                for (var j = 0u; j < VALUES4; j++) { // unroll
                     d_edit[j] = vec4<f32>();
                 }
-                for (var i4 = 0u; i4 < KEYS4; i4++) {
+                for (var i4 = 0u; i4 < KEYS4; i4++) { // unroll
                     let key = key_at(row, s, key4 + i4);
                     var dk = vec4<f32>();
-                    for (var c = 0u; c < 4u; c++) {
-                        for (var j = 0u; j < VALUES4; j++) {
+                    for (var c = 0u; c < 4u; c++) { // unroll
+                        for (var j = 0u; j < VALUES4; j++) { // unroll
                             let d = grad[(i4 * 4u + c) * VALUES4 + j];
                             dk[c] += dot(d, edit[j]);
                             d_edit[j] += key[c] * d;
@@ -164,13 +163,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
                     }
                     d_key[i4] = dk;
                 }
-                for (var j = 0u; j < VALUES4; j++) {
+                for (var j = 0u; j < VALUES4; j++) { // unroll
                     columns[kx * COLS4 + vx * VALUES4 + j] = d_edit[j];
                 }
                 workgroupBarrier();
-                for (var j = 0u; j < VALUES4; j++) {
+                for (var j = 0u; j < VALUES4; j++) { // unroll
                     var total = vec4<f32>();
-                    for (var x = 0u; x < KX; x++) {
+                    for (var x = 0u; x < KX; x++) { // unroll
                         total += columns[x * COLS4 + vx * VALUES4 + j];
                     }
                     d_edit[j] = total;
@@ -181,13 +180,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
 
                 // da = -S' dr, D -= a dr^T, dg = rowsum(D * S'), D = exp(g) D
                 var d_scalar = 0.0;
-                for (var i4 = 0u; i4 < KEYS4; i4++) {
+                for (var i4 = 0u; i4 < KEYS4; i4++) { // unroll
                     let erase = erase_at(row, s, key4 + i4);
                     let keep = decay_at(row, s, key4 + i4);
                     var da = vec4<f32>();
                     var dg = vec4<f32>();
-                    for (var c = 0u; c < 4u; c++) {
-                        for (var j = 0u; j < VALUES4; j++) {
+                    for (var c = 0u; c < 4u; c++) { // unroll
+                        for (var j = 0u; j < VALUES4; j++) { // unroll
                             let at = (i4 * 4u + c) * VALUES4 + j;
                             da[c] -= dot(state[at], d_edit[j]);
                             let d = grad[at] - erase[c] * d_edit[j];
@@ -230,8 +229,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
         }
     }
 
-    for (var i = 0u; i < KEYS; i++) {
-        for (var j = 0u; j < VALUES4; j++) {
+    for (var i = 0u; i < KEYS; i++) { // unroll
+        for (var j = 0u; j < VALUES4; j++) { // unroll
             initial_gradient_put(bh * K * V4 + corner + i * V4 + j, grad[i * VALUES4 + j]);
         }
     }

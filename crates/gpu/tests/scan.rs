@@ -23,7 +23,7 @@ const LAYOUTS: [&[Parts]; 7] = [
 ];
 
 /// `(B, T, H, K, V)`
-const SHAPES: [[usize; 5]; 4] = [[1, 1, 1, 4, 4], [2, 37, 3, 8, 20], [1, 35, 2, 36, 28], [3, 18, 1, 32, 32]];
+const SHAPES: [[usize; 5]; 3] = [[1, 1, 1, 4, 4], [2, 37, 3, 8, 20], [1, 19, 2, 36, 28]];
 
 fn layout(parts: &[Parts], key: usize, value: usize) -> StepLayout {
     let mut stride = 0;
@@ -135,45 +135,50 @@ fn columns<F: Copy>(values: &[F], stride: usize, at: usize, width: usize) -> Vec
     values.chunks_exact(stride).flat_map(|row| row[at..][..width].iter().copied()).collect()
 }
 
-/// Runs a case on both backends. `tolerances`: of each scan's outputs; of the gradients.
+/// Runs a case on the GPU, and each of its scans on the CPU, where gradients are summed here.
+/// `outputs` and `gradients` are the largest relative errors allowed.
 fn check(device: &Device, parts: &[Parts], shape: [usize; 5], forms: &[ScanForm], outputs: f64, gradients: f64) {
     let name = format!("{parts:?} {shape:?} {forms:?}");
     let case = Case::new(parts, shape, forms);
-    let truth = Case::new(parts, shape, &vec![ScanForm::Recurrent; forms.len()]);
+    let single = Case::new(parts, shape, &[ScanForm::Recurrent]);
     let mut gpu = block_on(GpuSession::new(device, case.plan.clone())).expect("a session");
-    let mut cpu = CpuSession::<f64>::new(truth.plan.clone()).expect("a twin");
+    let mut cpu = CpuSession::<f64>::new(single.plan.clone()).expect("a twin");
 
     let mut rng = Pcg64::seed_from_u64(1);
     let steps = case.draw_steps(&mut rng);
     let mut initial = vec![0.0; case.plan.tensor(case.initial).len()];
     fill(&mut rng, &mut initial, 1.0);
-    for (tensor, values) in [(case.steps, &steps), (case.initial, &initial)] {
-        gpu.write(tensor, values).expect("a tensor");
+    for (given, tensor, values) in [(case.steps, single.steps, &steps), (case.initial, single.initial, &initial)] {
+        gpu.write(given, values).expect("a tensor");
         cpu.write(tensor, values).expect("a tensor");
     }
     gpu.forward(&[]).expect("forward");
-    cpu.run_forward();
+    let mut d_steps = vec![0.0; steps.len()];
+    let mut d_initial = vec![0.0; initial.len()];
     for pair in &case.outputs {
-        for &tensor in pair {
-            let mut gradient = vec![0.0; case.plan.tensor(tensor).len()];
+        cpu.run_forward();
+        for (&output, &twin) in pair.iter().zip(&single.outputs[0]) {
+            let mut gradient = vec![0.0; case.plan.tensor(output).len()];
             fill(&mut rng, &mut gradient, 1.0);
-            gpu.write_gradient(tensor, &gradient).expect("a gradient");
-            cpu.write_gradient(tensor, &gradient).expect("a gradient");
-            let x = block_on(gpu.read(tensor)).expect("numbers");
-            let e = error(&x, cpu.values(tensor).expect("numbers"));
-            assert!(e < outputs, "{name}: {} is off by {e:.1e}", case.plan.tensor(tensor).name);
+            gpu.write_gradient(output, &gradient).expect("a gradient");
+            cpu.write_gradient(twin, &gradient).expect("a gradient");
+            let x = block_on(gpu.read(output)).expect("numbers");
+            let e = error(&x, cpu.values(twin).expect("numbers"));
+            assert!(e < outputs, "{name}: {} is off by {e:.1e}", case.plan.tensor(output).name);
+        }
+        cpu.run_backward();
+        for (sum, tensor) in [(&mut d_steps, single.steps), (&mut d_initial, single.initial)] {
+            sum.iter_mut().zip(cpu.gradients(tensor).expect("a gradient")).for_each(|(sum, d)| *sum += d);
         }
     }
     gpu.backward().expect("backward");
-    cpu.run_backward();
     let x = block_on(gpu.read_gradient(case.initial)).expect("a gradient");
-    let e = error(&x, cpu.gradients(case.initial).expect("a gradient"));
+    let e = error(&x, &d_initial);
     assert!(e < gradients, "{name}: gradient of initial is off by {e:.1e}");
     let x = block_on(gpu.read_gradient(case.steps)).expect("a gradient");
-    let y = cpu.gradients(case.steps).expect("a gradient");
     for (part, at, width) in case.parts() {
         let stride = case.layout.stride;
-        let e = error(&columns(&x, stride, at, width), &columns(y, stride, at, width));
+        let e = error(&columns(&x, stride, at, width), &columns(&d_steps, stride, at, width));
         assert!(e < gradients, "{name}: gradient of {part} is off by {e:.1e}");
     }
 }
@@ -204,19 +209,22 @@ fn chunked_matches_the_twin() {
 #[test]
 fn the_largest_states_match_the_twin() {
     let device = device();
-    for shape in [[1, 21, 1, 128, 128], [1, 9, 1, 128, 4], [1, 9, 2, 4, 128], [1, 7, 1, 100, 124], [1, 18, 1, 64, 64]] {
-        check(&device, LAYOUTS[3], shape, &[ScanForm::Recurrent], 5e-6, 5e-5);
+    for shape in [[1, 18, 1, 128, 128], [1, 5, 1, 100, 124]] {
         check(&device, LAYOUTS[4], shape, &[ScanForm::Recurrent], 5e-6, 5e-5);
-        check(&device, LAYOUTS[3], shape, &[ScanForm::Chunked(16)], 2e-5, 5e-4);
-        check(&device, LAYOUTS[6], shape, &[ScanForm::Chunked(16)], 2e-5, 5e-4);
+        check(&device, LAYOUTS[4], shape, &[ScanForm::Chunked(16)], 2e-5, 5e-4);
     }
+    for shape in [[1, 5, 1, 128, 4], [1, 5, 2, 4, 128]] {
+        check(&device, LAYOUTS[3], shape, &[ScanForm::Recurrent, ScanForm::Chunked(16)], 2e-5, 5e-4);
+    }
+    // The most steps per token that rules may have, at the largest key.
+    check(&device, LAYOUTS[6], [1, 5, 1, 128, 4], &[ScanForm::Chunked(16)], 2e-5, 5e-4);
 }
 
 #[test]
 fn gradients_of_several_scans_add_up() {
     let device = device();
     let forms = [ScanForm::Recurrent, ScanForm::Chunked(16), ScanForm::Recurrent, ScanForm::Chunked(8)];
-    for parts in LAYOUTS {
+    for parts in [LAYOUTS[0], LAYOUTS[2], LAYOUTS[4]] {
         check(&device, parts, [1, 19, 2, 8, 36], &forms, 2e-5, 5e-4);
     }
 }
@@ -231,7 +239,7 @@ fn long_sequences_keep_their_digits() {
 #[test]
 fn the_trace_matches_the_twin() {
     let device = device();
-    for parts in LAYOUTS {
+    for parts in [LAYOUTS[0], LAYOUTS[5]] {
         for (shape, first, tokens) in [([2, 21, 3, 8, 20], 0, 21), ([2, 21, 3, 12, 4], 13, 5), ([2, 21, 3, 4, 4], 20, 1)] {
             let case = Case::new(parts, shape, &[ScanForm::Recurrent]);
             let mut gpu = block_on(GpuSession::new(&device, case.plan.clone())).expect("a session");

@@ -86,6 +86,7 @@ impl Chunks {
             .size("CHUNK", self.tokens)
             .size("CHUNKS", self.count)
             .size("EDITS", self.edits)
+            .size("EDITS4", self.edits / 4)
             .flag("DECAYS", decays(op))
             .flag("ERASES", erases(op))
     }
@@ -180,9 +181,11 @@ pub(super) fn backward(op: &Scan, tokens: usize, adds: &[bool], r: &mut impl Rec
         .read_or_zero("last_gradient_at", "vec4<f32>", last_gradient)
         .write_or_drop("initial_gradient_put", "vec4<f32>", initial_gradient, adds.get(1).copied().unwrap_or(false))
         .dispatch(&[ROWS, REVERSE], heads * chunks.slices(op), r);
+    let items = chunks.edits * shape.key / 4;
     chunks
         .kernel("scan.chunk.gradients", op)
-        .size("WG", threads(chunks.edits * shape.key / 4))
+        .size("WG", threads(items))
+        .size("OWN", items.div_ceil(threads(items)))
         .size("TILE_LEN", chunks.gradient_tile)
         .flag("ADDS", adds[0])
         .read("factors", saved.factors)

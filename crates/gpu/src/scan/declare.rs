@@ -1,8 +1,10 @@
 //! What stands above a scan kernel's text: sizes, slots and bindings, each with one owner in Rust.
 
+use super::unroll::unroll;
 use crate::kernel::{Access, Dispatch, Header, Recorder, Region, fold};
 use palimpsest_plan::{Plan, Scan, TensorId};
 use palimpsest_rules::{Kind, StepSlots};
+use std::collections::HashMap;
 use std::fmt::Write;
 
 const STEPS: &str = include_str!("../../../../shaders/kernels/scan_steps.wgsl");
@@ -11,6 +13,7 @@ const STEPS: &str = include_str!("../../../../shaders/kernels/scan_steps.wgsl");
 pub(super) struct Kernel {
     label: &'static str,
     header: Header,
+    sizes: HashMap<String, usize>,
     declarations: String,
     bindings: Vec<(Region, Access)>,
 }
@@ -19,7 +22,8 @@ impl Kernel {
     /// A kernel with the sizes of `op` and its packed steps as binding 0.
     pub(super) fn new(label: &'static str, op: &Scan) -> Kernel {
         let shape = op.shape;
-        let header = Header::new()
+        let kernel = Kernel { label, header: Header::new(), sizes: HashMap::new(), declarations: slot_functions(op), bindings: Vec::new() };
+        kernel
             .size("B", shape.batch)
             .size("T", shape.time)
             .size("H", shape.heads)
@@ -30,14 +34,14 @@ impl Kernel {
             .size("STRIDE4", op.layout.stride / 4)
             .size("STEPS", op.layout.steps.len())
             .size("DECAY_SCALAR", DECAY_SCALAR)
-            .size("DECAY_KEY", DECAY_KEY);
-        let kernel = Kernel { label, header, declarations: slot_functions(op), bindings: Vec::new() };
-        kernel.read("steps", Region::Tensor(op.steps))
+            .size("DECAY_KEY", DECAY_KEY)
+            .read("steps", Region::Tensor(op.steps))
     }
 
     /// `const NAME: u32`
     pub(super) fn size(mut self, name: &str, value: usize) -> Kernel {
         self.header = self.header.size(name, value);
+        self.sizes.insert(name.to_owned(), value);
         self
     }
 
@@ -95,10 +99,9 @@ impl Kernel {
 
     /// Records one launch of `workgroups` workgroups of the text in `parts`.
     pub(super) fn dispatch(self, parts: &[&str], workgroups: usize, r: &mut impl Recorder) {
-        let mut texts = vec![self.declarations.as_str(), STEPS];
-        texts.extend(parts);
+        let text = unroll(&parts.concat(), &|name| self.sizes.get(name).copied());
         let groups = fold(workgroups, r.limits());
-        let source = self.header.source(&texts);
+        let source = self.header.source(&[&self.declarations, STEPS, &text]);
         r.dispatch(Dispatch { label: self.label, source, bindings: self.bindings, groups });
     }
 }

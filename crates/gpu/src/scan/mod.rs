@@ -7,6 +7,7 @@ mod chunked;
 mod declare;
 mod recurrent;
 mod trace;
+mod unroll;
 
 pub(crate) use trace::trace;
 
