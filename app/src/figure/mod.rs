@@ -10,4 +10,4 @@ pub(crate) use axis::Axis;
 pub(crate) use colour::{Ground, Maps, Sign};
 pub(crate) use matrix::{difference, glance, largest};
 pub(crate) use series::{bounds, path, thin, value_at};
-pub(crate) use words::{count, duration, number, percent, percent_interval, rate};
+pub(crate) use words::{count, duration, number, percent, percent_interval, rate, tick};

@@ -70,6 +70,12 @@ pub(crate) fn number(value: f64) -> String {
     if value < 0.0 { format!("\u{2212}{text}") } else { text }
 }
 
+/// A number beside a tick mark, without trailing zeros.
+pub(crate) fn tick(value: f64) -> String {
+    let text = number(value);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +102,7 @@ mod tests {
         assert_eq!(number(-12.3456), "\u{2212}12.3");
         assert_eq!(number(0.00001), "1.0e-5");
         assert_eq!(number(0.0), "0");
+        assert_eq!((tick(100.0).as_str(), tick(0.5).as_str(), tick(4.0).as_str()), ("100", "0.5", "4"));
         assert_eq!(count(75264), "75\u{202f}264");
         assert_eq!(count(999), "999");
     }

@@ -2,7 +2,7 @@
 
 use super::chart_reading::Reading;
 use crate::desk::desk;
-use crate::figure::{Axis, bounds, count, number, path, thin};
+use crate::figure::{Axis, bounds, count, path, thin, tick};
 use crate::session::{Run, SessionStoreFields};
 use crate::widgets::width_of;
 use leptos::{ev, html::Div, prelude::*};
@@ -141,12 +141,7 @@ fn frame(axes: Axes) -> impl IntoView {
     };
     let accuracy: Vec<_> =
         [0.0, 0.25, 0.5, 0.75, 1.0].map(|a| level(axes.accuracy.place(a), format!("{:.0} %", a * 100.0))).into_iter().collect();
-    let loss: Vec<_> = axes
-        .loss
-        .ticks(4)
-        .into_iter()
-        .map(|l| level(axes.loss.place(l), number(l).trim_end_matches('0').trim_end_matches('.').to_owned()))
-        .collect();
+    let loss: Vec<_> = axes.loss.ticks(4).into_iter().map(|l| level(axes.loss.place(l), tick(l))).collect();
     let about = ((right - left) / 64.0).max(2.0) as usize;
     let steps: Vec<_> = axes
         .steps
