@@ -119,15 +119,19 @@ async fn train<S: Session>(args: &Args, settings: &Settings, mut trainer: Traine
     let mut evaluation = trainer.evaluate().await?;
     report(args, &bar, None, &evaluation);
     let mut speed = 0.0;
+    let mut losses = Vec::new();
     while !trainer.is_done() && !(args.until_learned && evaluation.reached_99.is_some()) {
-        let progress = trainer.advance(u32::MAX).await?;
+        let mut progress = trainer.advance(u32::MAX).await?;
         speed = progress.steps_per_second;
+        losses.append(&mut progress.losses);
         bar.set_position(u64::from(progress.step));
-        if let Some((_, loss)) = progress.losses.last() {
+        if let Some((_, loss)) = losses.last() {
             bar.set_message(format!("loss {loss:.3}, {speed:.0} steps/s"));
         }
         if trainer.evaluation_due() {
             evaluation = trainer.evaluate().await?;
+            // every step's loss since the last report
+            progress.losses = std::mem::take(&mut losses);
             report(args, &bar, Some(progress), &evaluation);
         }
     }

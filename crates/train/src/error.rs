@@ -12,7 +12,9 @@ pub enum TrainError {
     #[error("the model could not be built: {0}")]
     Plan(#[from] PlanError),
     /// The loss or the gradient became NaN or infinite.
-    #[error("training diverged at step {step}: loss {loss}, gradient norm {gradient_norm}; a lower learning rate or a longer warm-up may help")]
+    #[error(
+        "training diverged at step {step}: loss {loss}, gradient norm {gradient_norm}; a lower learning rate or a longer warm-up may help"
+    )]
     NotFinite {
         /// The first such step, from 1.
         step: u32,

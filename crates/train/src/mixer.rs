@@ -5,8 +5,8 @@
 use crate::model::{PROJECTION, residual_init};
 use crate::{ModelShape, ScanLayer};
 use palimpsest_plan::{
-    Attention, ConvPart, Decay, GatePart, GatedNorm, Gates, Init, Learn, Linear, Op, PlanBuilder, Role, RuleMap, Scan, ScanShape, ShortConv,
-    TensorId, Unit, View,
+    Attention, ConvPart, Decay, GatePart, GatedNorm, Gates, Init, Learn, Linear, Op, PlanBuilder, Role, RuleMap, Scan, ScanShape,
+    ShortConv, TensorId, Unit, View,
 };
 use palimpsest_rules::{Kind, Scope, Source};
 

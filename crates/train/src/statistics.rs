@@ -16,7 +16,8 @@ pub fn wilson(p: f64, n: u32) -> (f64, f64) {
     let scale = 1.0 + z * z / n;
     let centre = (p + z * z / (2.0 * n)) / scale;
     let half = z / scale * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();
-    ((centre - half).max(0.0), (centre + half).min(1.0))
+    // at the ends rounding would leave 1e-17 where the bound is exact
+    (if p == 0.0 { 0.0 } else { (centre - half).max(0.0) }, if p == 1.0 { 1.0 } else { (centre + half).min(1.0) })
 }
 
 #[cfg(test)]
@@ -32,5 +33,6 @@ mod tests {
         let (low, high) = wilson(1.0, 10);
         assert!((low - 0.7225).abs() < 1e-4 && high == 1.0, "{low} {high}");
         assert_eq!(wilson(0.5, 0), (0.0, 1.0));
+        assert_eq!(wilson(0.0, 512).0, 0.0);
     }
 }

@@ -1,7 +1,7 @@
 //! Quantities along the tokens of a sample: the gates a rule reads, and what its steps do to the memory.
 
 use palimpsest_protocol::{Strip, StripShape};
-use palimpsest_rules::{InputLayout, Kind, Rule, Scope, Source, StepLayout};
+use palimpsest_rules::{Input, InputLayout, Kind, Rule, Scope, Source, StepLayout};
 
 /// Rows of one sequence and head.
 pub(crate) struct Rows<'a> {
@@ -55,13 +55,19 @@ fn gate_strips(rule: &Rule, key: usize, value: usize, layout: &InputLayout, rows
                 let kept = "Share of the memory that survives the decay, per key channel.";
                 ("kept by decay \u{3b1} = exp g".to_owned(), kept, raw.map(f32::exp).collect())
             }
-            Source::Gate { .. } => (format!("gate {}", input.name), "A gate made from the token, between 0 and 1.", raw.collect()),
+            Source::Gate { .. } => (gate_name(input), "A gate made from the token, between 0 and 1.", raw.collect()),
             _ => continue,
         };
         let shape = if width == 1 { StripShape::Scalar } else { StripShape::Channels(width as u32) };
         strips.push(Strip { name, about: about.to_owned(), shape, values });
     }
     strips
+}
+
+/// The rule's own words for a gate, with its symbol.
+fn gate_name(input: &Input) -> String {
+    let label = if input.label.is_empty() { "gate" } else { &input.label };
+    format!("{label} {}", input.name)
 }
 
 fn steps_of<'a>(rows: &Rows<'a>, layout: &StepLayout) -> impl Iterator<Item = &'a [f32]> {

@@ -1,0 +1,56 @@
+//! The GPU against its twin over whole training steps, on whatever adapter is there (software in tests).
+
+use palimpsest_gpu::{Device, Options};
+use palimpsest_spec::Settings;
+use palimpsest_train::{AnySession, Engine, Model, Recipe, Trainer};
+use pollster::block_on;
+
+const SMALL: &str = "length=24&pairs=2&vocab=16&width=16&heads=2&key=8&value=8&batch=8&eval=16&warmup=5&steps=20";
+
+/// Largest relative difference between a loss on the CPU and on the GPU over the first 20 steps.
+const TOLERANCE: f32 = 1e-3;
+
+fn trainer(settings: &str, engine: &Engine) -> Trainer<AnySession> {
+    let settings = Settings::from_text_strict(settings).unwrap();
+    let recipe = Recipe::from_settings(&settings);
+    let model = Model::record(Recipe::model_shape(&settings, engine.kind()), recipe.optimizer).unwrap();
+    let session = block_on(engine.session(model.plan.clone())).unwrap();
+    Trainer::new(model, session, recipe).unwrap()
+}
+
+fn losses(trainer: &mut Trainer<AnySession>) -> Vec<f32> {
+    let mut losses = Vec::new();
+    while !trainer.is_done() {
+        losses.extend(block_on(trainer.advance(u32::MAX)).unwrap().losses.into_iter().map(|(_, loss)| loss));
+    }
+    losses
+}
+
+#[test]
+fn the_first_twenty_losses_of_every_rule_agree_in_both_forms_and_repeat() {
+    let gpu = Engine::Gpu(block_on(Device::open(Options::from_env())).unwrap());
+    for rule in palimpsest_rules::rules() {
+        let settings = format!("{SMALL}&rule={}", rule.slug());
+        let cpu = losses(&mut trainer(&settings, &Engine::Cpu));
+        assert_eq!(cpu.len(), 20);
+        for form in ["recurrent", "chunked"] {
+            let mut trainer = trainer(&format!("{settings}&form={form}"), &gpu);
+            let on_gpu = losses(&mut trainer);
+            for (step, (a, b)) in cpu.iter().zip(&on_gpu).enumerate() {
+                assert!(((a - b) / a).abs() < TOLERANCE, "{} {form}, step {}: {a} on the CPU, {b} on the GPU", rule.slug(), step + 1);
+            }
+            trainer.reset().unwrap();
+            assert_eq!(on_gpu, losses(&mut trainer), "{} {form} does not repeat bit for bit", rule.slug());
+        }
+    }
+}
+
+#[test]
+fn a_hybrid_with_full_attention_agrees() {
+    let gpu = Engine::Gpu(block_on(Device::open(Options::from_env())).unwrap());
+    let settings = format!("{SMALL}&attention_every=2&decay=safe&output_gate=0&conv=0");
+    let (cpu, gpu) = (losses(&mut trainer(&settings, &Engine::Cpu)), losses(&mut trainer(&settings, &gpu)));
+    for (a, b) in cpu.into_iter().zip(gpu) {
+        assert!(((a - b) / a).abs() < TOLERANCE, "{a} on the CPU, {b} on the GPU");
+    }
+}
