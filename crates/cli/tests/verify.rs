@@ -51,6 +51,19 @@ fn every_golden_file_passes_on_the_cpu_in_both_forms() {
 }
 
 #[test]
+fn strong_decay_passes_on_the_gpu_in_both_forms() {
+    let mut files: Vec<PathBuf> = fs::read_dir(golden("")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.to_string_lossy().contains(".strong."));
+    assert!(files.len() >= 11);
+    for form in ["--form=recurrent", "--form=chunked"] {
+        let args: Vec<_> = files.iter().map(|path| path.as_os_str().to_owned()).chain([form.into(), "--backend=gpu".into()]).collect();
+        let (code, out, error) = verify(&args);
+        assert_eq!(code, 0, "{out}{error}");
+        assert!(out.ends_with(&format!("\n{} passed, 0 failed\n", files.len())), "{form}\n{out}{error}");
+    }
+}
+
+#[test]
 fn a_wrong_number_fails_and_is_named() {
     let folder = TempDir::new().unwrap();
     let wrong = changed(&folder, "wrong.json", |file| file["input_grads"]["b"]["data"][5] = json!(9.0));
