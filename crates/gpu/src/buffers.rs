@@ -38,6 +38,8 @@ pub(crate) struct Buffers {
     pub(crate) live: wgpu::Buffer,
     pub(crate) arguments: wgpu::Buffer,
     rates: wgpu::Buffer,
+    partials: wgpu::Buffer,
+    segments: Vec<wgpu::Buffer>,
     gradients: wgpu::Buffer,
     activation_gradients: Vec<wgpu::Buffer>,
     tensors: Vec<Part>,
@@ -54,9 +56,11 @@ impl Buffers {
         let packed = bytes(plan.parameter_len());
         let (parameters, gradients) = (buffer("parameters", packed), buffer("gradients", packed));
         let live = buffer("step", recording.slot.bytes);
-        let rates_of = rates(plan);
-        let rate_buffer = buffer("rates", bytes(rates_of.len()));
-        device.queue.write_buffer(&rate_buffer, 0, bytemuck::cast_slice(&rates_of));
+        let filled = |label: &str, contents: &[u8]| {
+            let filled = buffer(label, bytes(contents.len() / 4));
+            device.queue.write_buffer(&filled, 0, contents);
+            filled
+        };
         let offset = |id: TensorId| plan.parameter_offset(id).map(|floats| floats as u64 * 4);
         let slots = |id: TensorId| recording.slot.batch.iter().find(|&&(tensor, _)| tensor == id).map(|&(_, offset)| offset);
         let tensors = plan.tensors.iter().enumerate().map(|(index, tensor)| match (offset(TensorId(index)), slots(TensorId(index))) {
@@ -77,7 +81,9 @@ impl Buffers {
             results: buffer("results", RESULT_BYTES * RESULT_SLOTS as u64),
             upload: buffer("upload", recording.slot.bytes * UPLOAD_STEPS as u64),
             arguments: buffer("arguments", bytes(ARGUMENT_WORDS)),
-            rates: rate_buffer,
+            rates: filled("rates", bytemuck::cast_slice(&rates(plan))),
+            partials: buffer("partial sums", bytes(recording.sums.floats())),
+            segments: recording.sums.segments().iter().map(|words| filled("segments", bytemuck::cast_slice(words))).collect(),
             scratch: recording.scratch.iter().map(|scratch| buffer(&scratch.label, bytes(scratch.floats))).collect(),
             step: Part::slice(&live, recording.slot.step, STEP_WORDS),
             parameters,
@@ -111,6 +117,9 @@ impl Buffers {
             Region::Tensor(id) => Some(self.tensors[id.0].clone()),
             Region::Gradient(id) => self.gradient_parts[id.0].clone(),
             Region::Scratch(id) => self.scratch.get(id.0).map(Part::whole),
+            Region::Partial { first, floats } => Some(Part::slice(&self.partials, 4 * first as u64, floats)),
+            Region::Partials => Some(Part::whole(&self.partials)),
+            Region::Segments(index) => self.segments.get(index).map(Part::whole),
             Region::Parameters => Some(Part::whole(&self.parameters)),
             Region::Gradients => Some(Part::whole(&self.gradients)),
             Region::Moments => Some(Part::whole(&self.moments)),
@@ -123,7 +132,7 @@ impl Buffers {
 
     /// Bytes of all buffers together.
     pub(crate) fn total_bytes(&self) -> u64 {
-        let packed = [&self.parameters, &self.gradients, &self.moments, &self.upload, &self.live];
+        let packed = [&self.parameters, &self.gradients, &self.moments, &self.upload, &self.live, &self.partials];
         let own = self.tensors.iter().filter(|part| part.buffer != self.parameters && part.buffer != self.live).map(|part| &part.buffer);
         packed.into_iter().chain(own).chain(&self.activation_gradients).chain(&self.scratch).map(wgpu::Buffer::size).sum()
     }

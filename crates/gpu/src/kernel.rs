@@ -25,6 +25,17 @@ pub(crate) enum Region {
     Gradient(TensorId),
     /// A buffer from [`Recorder::scratch`] or [`Recorder::saved`].
     Scratch(ScratchId),
+    /// Partial sums: so many floats from this one on in the buffer that all of them share, see [`Recorder::partial`].
+    Partial {
+        /// First float, a multiple of 64.
+        first: usize,
+        /// Number of floats.
+        floats: usize,
+    },
+    /// All partial sums.
+    Partials,
+    /// What a launch of `sums.wgsl` sums: the segments of the flush of this index.
+    Segments(usize),
     /// All parameters, packed.
     Parameters,
     /// Gradients of all parameters, packed.
@@ -82,6 +93,33 @@ pub(crate) struct Limits {
     pub(crate) subgroup: Option<(u32, u32)>,
 }
 
+/// Where sums of the columns of a matrix of partial sums go: number `i` is the sum over all rows of the `width` columns from
+/// `(i / group) * group_stride + first + i % group` on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Output {
+    /// What takes them.
+    pub(crate) region: Region,
+    /// How many numbers it takes.
+    pub(crate) count: usize,
+    /// See above.
+    pub(crate) group: usize,
+    /// See above.
+    pub(crate) group_stride: usize,
+    /// See above.
+    pub(crate) first: usize,
+    /// How many neighbouring columns make one number.
+    pub(crate) width: usize,
+    /// Whether they are added.
+    pub(crate) add: bool,
+}
+
+impl Output {
+    /// Columns `first..first + count`, one number each.
+    pub(crate) fn columns(region: Region, first: usize, count: usize, add: bool) -> Output {
+        Output { region, count, group: count.max(1), group_stride: 0, first, width: 1, add }
+    }
+}
+
 /// Collects the dispatches of a plan. Dispatches run in the order of recording, each seeing all that earlier ones wrote.
 pub(crate) trait Recorder {
     /// A buffer of this many floats that holds its contents until the operation's pass (forward or backward) ends.
@@ -90,6 +128,11 @@ pub(crate) trait Recorder {
     /// A buffer that belongs to a tensor (usually the operation's output) and is kept: the same tensor and label give the
     /// same buffer in the backward pass. Floats.
     fn saved(&mut self, tensor: TensorId, label: &'static str, floats: usize) -> ScratchId;
+    /// A buffer for partial sums, until [`Recorder::sum_later`] or the sum's own dispatch has read it.
+    fn partial(&mut self, floats: usize) -> Region;
+    /// Sums the rows of `partial` `[rows, stride]` at the end of the backward pass, all such sums in one launch. False when these
+    /// cannot wait: when a gradient has other contributions, whose order counts.
+    fn sum_later(&mut self, partial: Region, rows: usize, stride: usize, outputs: &[Output]) -> bool;
     /// Appends a dispatch.
     fn dispatch(&mut self, dispatch: Dispatch);
     /// What the adapter allows.

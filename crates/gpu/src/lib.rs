@@ -16,6 +16,7 @@ mod readback;
 mod record;
 mod scan;
 mod session;
+mod sums;
 mod tracing;
 
 pub use device::{Device, Options};

@@ -1,6 +1,7 @@
 //! Recording a plan: which dispatches its passes need, and how large every buffer is. Pure data, checked before anything is allocated.
 
-use crate::kernel::{Dispatch, Limits, Recorder, Region, STEP_WORDS, ScratchId};
+use crate::kernel::{Dispatch, Limits, Output, Recorder, Region, STEP_WORDS, ScratchId};
+use crate::sums::Sums;
 use crate::{ops, optimizer};
 use palimpsest_plan::{BackendError, PARAMETER_ALIGN, Plan, Role, TensorId};
 use std::collections::HashMap;
@@ -58,6 +59,7 @@ pub(crate) struct Recording {
     pub(crate) forward: Vec<Dispatch>,
     pub(crate) backward: Vec<Dispatch>,
     pub(crate) update: Vec<Dispatch>,
+    pub(crate) sums: Sums,
     limits: Limits,
     recorded: Vec<Dispatch>,
     shared: HashMap<&'static str, ScratchId>,
@@ -77,6 +79,7 @@ impl Recording {
             forward: Vec::new(),
             backward: Vec::new(),
             update: Vec::new(),
+            sums: Sums::new(&plan),
             recorded: Vec::new(),
             shared: HashMap::new(),
             saved: HashMap::new(),
@@ -87,6 +90,7 @@ impl Recording {
         operations.iter().for_each(|op| ops::forward(op, &mut recording));
         recording.forward = std::mem::take(&mut recording.recorded);
         gradients.iter().for_each(|gradient| ops::backward(&operations[gradient.op], &gradient.adds, &mut recording));
+        recording.flush_sums();
         recording.backward = std::mem::take(&mut recording.recorded);
         if recording.trains() {
             optimizer::update(&mut recording);
@@ -121,6 +125,7 @@ impl Recording {
         if self.trains() {
             self.check_bytes("moments", 2 * bytes(self.plan.parameter_len()))?;
         }
+        self.check_bytes("partial sums", bytes(self.sums.floats()))?;
         self.check_bytes("one step's batch", self.slot.bytes)?;
         for scratch in &self.scratch {
             self.check_bytes(&scratch.label, bytes(scratch.floats))?;
@@ -142,12 +147,18 @@ impl Recording {
         dispatch.groups.iter().try_for_each(|&groups| over("workgroups in one dimension", groups, self.limits.groups))
     }
 
+    /// Records the sums that wait.
+    fn flush_sums(&mut self) {
+        let launch = self.sums.flush(&self.limits);
+        self.recorded.extend(launch);
+    }
+
     fn add_scratch(&mut self, label: String, floats: usize) -> ScratchId {
         self.scratch.push(Scratch { label, floats });
         ScratchId(self.scratch.len() - 1)
     }
 
-    /// Whether a region is the gradient of something that has none.
+    /// Whether there is a gradient to bind.
     pub(crate) fn has_gradient(&self, tensor: TensorId) -> bool {
         self.plan.gradient(tensor).is_some() || self.plan.parameter_offset(tensor).is_some()
     }
@@ -173,10 +184,25 @@ impl Recorder for Recording {
         id
     }
 
+    fn partial(&mut self, floats: usize) -> Region {
+        if self.sums.is_full(floats) {
+            self.flush_sums();
+        }
+        match self.sums.place(floats) {
+            Some(first) => Region::Partial { first, floats },
+            None => Region::Scratch(self.scratch("partial sums", floats)),
+        }
+    }
+
+    fn sum_later(&mut self, partial: Region, rows: usize, stride: usize, outputs: &[Output]) -> bool {
+        self.sums.later(&self.plan, partial, rows, stride, outputs)
+    }
+
     fn dispatch(&mut self, dispatch: Dispatch) {
         debug_assert!(dispatch.bindings.iter().all(|(region, _)| match region {
             Region::Gradient(tensor) => self.has_gradient(*tensor),
             Region::Scratch(id) => id.0 < self.scratch.len(),
+            Region::Partial { first, floats } => first + floats <= self.sums.floats(),
             _ => true,
         }));
         self.recorded.push(dispatch);

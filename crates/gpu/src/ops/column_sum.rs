@@ -1,45 +1,27 @@
 //! Sums of the rows of a partial-sum matrix into gradients: the second phase of every sum over tokens.
 
 use super::text;
-use crate::kernel::{Access, Dispatch, Header, Recorder, Region, WORKGROUP, fold};
+use crate::kernel::{Access, Dispatch, Header, Output, Recorder, Region, WORKGROUP, fold};
 
 /// More rows than this are summed in two steps.
 const LONGEST: usize = 512;
 /// Rows of the first of two steps, at least; its own result never is too long.
 const FOLD: usize = 128;
 
-/// Where sums of columns go.
-#[derive(Clone, Debug)]
-pub(super) struct Output {
-    /// What takes them.
-    pub(super) region: Region,
-    /// How many numbers it takes.
-    pub(super) count: usize,
-    /// WGSL expression in `i` below `count`: the first column of number `i`.
-    pub(super) column: String,
-    /// How many neighbouring columns make one number.
-    pub(super) width: usize,
-    /// Whether they are added.
-    pub(super) add: bool,
-}
-
-impl Output {
-    /// Columns `first..first + count`, one number each.
-    pub(super) fn columns(region: Region, first: usize, count: usize, add: bool) -> Output {
-        Output { region, count, column: format!("{first}u + i"), width: 1, add }
-    }
-}
-
-/// `output[i] (+)= sum over rows of partial[row, column(i)..column(i) + width]`, `partial` `[rows, stride]`.
+/// `output[i] (+)= sum over rows of partial[row, columns of i]`, `partial` `[rows, stride]`: at the end of the backward pass if that
+/// changes nothing, else here.
 pub(super) fn column_sum(r: &mut impl Recorder, partial: Region, rows: usize, stride: usize, outputs: &[Output]) {
     if rows > LONGEST {
         let fold = FOLD.max(rows.div_ceil(LONGEST));
         let chunks = rows.div_ceil(fold);
-        let folded = Region::Scratch(r.scratch("column sum", chunks * stride));
-        let all = Output::columns(folded, 0, stride, false);
-        dispatch(r, partial, rows, stride, fold, &[all]);
+        // One buffer is not read and written in one launch.
+        let folded = match partial {
+            Region::Partial { .. } => Region::Scratch(r.scratch("column sum", chunks * stride)),
+            _ => r.partial(chunks * stride),
+        };
+        dispatch(r, partial, rows, stride, fold, &[Output::columns(folded, 0, stride, false)]);
         column_sum(r, folded, chunks, stride, outputs);
-    } else {
+    } else if !r.sum_later(partial, rows, stride, outputs) {
         dispatch(r, partial, rows, stride, rows, outputs);
     }
 }
@@ -75,11 +57,11 @@ fn columns_text(outputs: &[Output]) -> String {
     let mut declarations = "@group(0) @binding(0) var<storage, read> partial: array<f32>;\n".to_owned();
     let (mut first_column, mut column_count, mut store) = (String::new(), String::new(), String::new());
     let mut first = 0;
-    for (index, Output { count, column, width, add, .. }) in outputs.iter().enumerate() {
+    for (index, Output { count, group, group_stride, first: column, width, add, .. }) in outputs.iter().enumerate() {
         let sign = if *add { "+=" } else { "=" };
         let own = format!("    if (o < {}u) {{ let i = o - {first}u; ", first + count);
         declarations.push_str(&format!("@group(0) @binding({}) var<storage, read_write> output{index}: array<f32>;\n", index + 1));
-        first_column.push_str(&format!("{own}return {column}; }}\n"));
+        first_column.push_str(&format!("{own}return (i / {group}u) * {group_stride}u + {column}u + i % {group}u; }}\n"));
         column_count.push_str(&format!("    if (o < {}u) {{ return {width}u; }}\n", first + count));
         store.push_str(&format!("{own}output{index}[chunk * OUTPUTS + i] {sign} x; return; }}\n"));
         first += count;

@@ -1,9 +1,9 @@
 //! Log-decay from a projection, per head or per key channel.
 
-use super::column_sum::{Output, column_sum};
+use super::column_sum::column_sum;
 use super::shape::{Columns, place};
 use super::text;
-use crate::kernel::{Access::Read, Access::ReadWrite, Header, Recorder, Region};
+use crate::kernel::{Access::Read, Access::ReadWrite, Header, Output, Recorder, Region};
 use palimpsest_plan::{Decay, DecayForm, SAFE_FLOOR};
 
 /// The columns and what both passes know of them: constants and `place`.
@@ -31,7 +31,7 @@ pub(crate) fn forward(op: &Decay, r: &mut impl Recorder) {
 pub(crate) fn backward(op: &Decay, adds: &[bool], r: &mut impl Recorder) {
     let (columns, header, place) = columns(op, r);
     let width = op.x.width;
-    let partial = Region::Scratch(r.scratch("partial", columns.chunks() * 2 * width));
+    let partial = r.partial(columns.chunks() * 2 * width);
     let header = header.flag("ADD", adds[0]);
     let source = header.source(&[text::INDEX, text::SIGMOID, &place, include_str!("../../../../shaders/kernels/decay_backward.wgsl")]);
     let bindings = vec![
@@ -46,7 +46,9 @@ pub(crate) fn backward(op: &Decay, adds: &[bool], r: &mut impl Recorder) {
     let log_rate = Output {
         region: Region::Gradient(op.log_rate),
         count: op.heads,
-        column: format!("{width}u + i * {}u", op.width),
+        group: 1,
+        group_stride: op.width,
+        first: width,
         width: op.width,
         add: adds[1],
     };

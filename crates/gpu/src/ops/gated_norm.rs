@@ -1,9 +1,8 @@
 //! RMS norm of each head's output, with a sigmoid gate.
 
-use super::column_sum::Output;
 use super::shape::{Rows, rows_source};
 use super::text;
-use crate::kernel::{Access::Read, Access::ReadWrite, Header, Recorder, Region};
+use crate::kernel::{Access::Read, Access::ReadWrite, Header, Output, Recorder, Region};
 use palimpsest_plan::{GatedNorm, NORM_EPSILON};
 
 const PRESENT: &str = include_str!("../../../../shaders/lib/gate_present.wgsl");
@@ -37,7 +36,7 @@ pub(crate) fn forward(op: &GatedNorm, r: &mut impl Recorder) {
 pub(crate) fn backward(op: &GatedNorm, adds: &[bool], r: &mut impl Recorder) {
     let rows = rows(op, r);
     let width = r.plan().tensor(op.weight).len();
-    let partial = Region::Scratch(r.scratch("partial", rows.chunks() * width));
+    let partial = r.partial(rows.chunks() * width);
     let (gate, gradient) = if op.gate.is_some() { (PRESENT, GRADIENT_PRESENT) } else { (ABSENT, GRADIENT_ABSENT) };
     let add_gate = adds.get(2).copied().unwrap_or(false);
     let header = gate_header(op, rows.chunk_header(), 5).flag("ADD", adds[0]).flag("ADD_GATE", add_gate);

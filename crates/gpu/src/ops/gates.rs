@@ -1,9 +1,9 @@
 //! Sigmoid gates, from a projection into packed rule inputs.
 
-use super::column_sum::{Output, column_sum};
+use super::column_sum::column_sum;
 use super::shape::{Columns, place};
 use super::text;
-use crate::kernel::{Access::Read, Access::ReadWrite, Header, Recorder, Region};
+use crate::kernel::{Access::Read, Access::ReadWrite, Header, Output, Recorder, Region};
 use palimpsest_plan::Gates;
 
 /// The columns and what both passes know of them: constants and `place`.
@@ -24,7 +24,7 @@ pub(crate) fn forward(op: &Gates, r: &mut impl Recorder) {
 
 pub(crate) fn backward(op: &Gates, adds: &[bool], r: &mut impl Recorder) {
     let (columns, header, place) = columns(op, r);
-    let partial = Region::Scratch(r.scratch("partial", columns.chunks() * op.x.width));
+    let partial = r.partial(columns.chunks() * op.x.width);
     let header = header.flag("ADD", adds[0]);
     let source = header.source(&[text::INDEX, &place, include_str!("../../../../shaders/kernels/gates_backward.wgsl")]);
     let bindings = vec![

@@ -1,8 +1,8 @@
 //! Matrix products: the projection, and its gradients by input and weight.
 
-use super::column_sum::{Output, column_sum};
+use super::column_sum::column_sum;
 use super::text;
-use crate::kernel::{Access, Access::Read, Access::ReadWrite, Dispatch, Header, Recorder, Region, WORKGROUP, fold};
+use crate::kernel::{Access, Access::Read, Access::ReadWrite, Dispatch, Header, Output, Recorder, Region, WORKGROUP, fold};
 use palimpsest_plan::Linear;
 
 /// Rows and columns of the part of a product that one workgroup makes.
@@ -12,15 +12,28 @@ const DEPTH: usize = 16;
 /// Workgroups that keep a large GPU busy; the sum over tokens is split to reach so many.
 const BUSY: usize = 264;
 
-/// A strided matrix: element `(row, column)` of block `b` is `first + b * block + row * row_stride + column * column_stride`.
+/// A matrix or its transpose: lines of neighbouring numbers, `stride` apart, line `l` of block `b` from `first + b * block + l * stride` on.
 #[derive(Clone, Copy, Debug)]
 struct Matrix {
     region: Region,
     first: usize,
     block: usize,
-    row: usize,
-    column: usize,
+    stride: usize,
+    /// Whether its lines are columns.
+    transposed: bool,
 }
+
+impl Matrix {
+    /// Declares it as `name`, with the number of numbers that a line has.
+    fn declare(self, name: &str, binding: usize, line: usize) -> String {
+        let aligned = [self.first, self.block, self.stride, line].iter().all(|number| number.is_multiple_of(4));
+        let text = if aligned { VEC4 } else { SCALAR };
+        text.replace("NAME", name).replace("BINDING", &binding.to_string())
+    }
+}
+
+const VEC4: &str = include_str!("../../../../shaders/lib/matrix_vec4.wgsl");
+const SCALAR: &str = include_str!("../../../../shaders/lib/matrix_scalar.wgsl");
 
 /// `c = a b` per block, `[m, k]` times `[k, n]`.
 struct Product {
@@ -57,13 +70,15 @@ impl Product {
             .size("C_SPLIT", self.split_stride)
             .size("C_FIRST", self.c.first)
             .size("C_BLOCK", self.c.block)
-            .size("C_ROW", self.c.row)
+            .size("C_ROW", self.c.stride)
+            .flag("A_ALONG_K", !self.a.transposed)
+            .flag("B_ALONG_K", self.b.transposed)
             .flag("ROW_SUMS", self.row_sums.is_some())
             .size("ROW_SUMS_FIRST", self.row_sums.unwrap_or(0))
             .flag("ADD", self.add);
         let header = [("A", self.a), ("B", self.b)].into_iter().fold(header, |header, (name, matrix)| {
             let header = header.size(&format!("{name}_FIRST"), matrix.first).size(&format!("{name}_BLOCK"), matrix.block);
-            header.size(&format!("{name}_ROW"), matrix.row).size(&format!("{name}_COLUMN"), matrix.column)
+            header.size(&format!("{name}_STRIDE"), matrix.stride)
         });
         let mut bindings: Vec<(Region, Access)> = vec![(self.a.region, Read), (self.b.region, Read), (self.c.region, ReadWrite)];
         // What is added to an element on its way out; `at` is its place in c, `column` counts over all blocks.
@@ -75,10 +90,12 @@ impl Product {
                 bindings.push((region, Read));
             }
         }
+        let a = self.a.declare("a", 0, if self.a.transposed { self.m } else { self.k });
+        let b = self.b.declare("b", 1, if self.b.transposed { self.k } else { self.n });
         let finish = format!("{declarations}fn finish(x: f32, at: u32, column: u32) -> f32 {{\n    return {sum};\n}}");
         r.dispatch(Dispatch {
             label: self.label,
-            source: header.source(&[text::INDEX, &finish, include_str!("../../../../shaders/kernels/matmul.wgsl")]),
+            source: header.source(&[text::INDEX, &a, &b, &finish, include_str!("../../../../shaders/kernels/matmul.wgsl")]),
             bindings,
             groups: fold(tiles_m * tiles_n * self.blocks * self.k.div_ceil(self.split), r.limits()),
         });
@@ -101,9 +118,9 @@ impl Shape {
         let (inputs, outputs) = (op.x.width / op.blocks, width / op.blocks);
         Shape {
             tokens: r.plan().tensor(op.y).len() / width,
-            x: Matrix { region: x, first: op.x.offset, block: inputs, row: op.x.stride, column: 1 },
-            weight: Matrix { region: Region::Tensor(op.weight), first: 0, block: outputs * inputs, row: inputs, column: 1 },
-            y: Matrix { region: y, first: 0, block: outputs, row: width, column: 1 },
+            x: Matrix { region: x, first: op.x.offset, block: inputs, stride: op.x.stride, transposed: false },
+            weight: Matrix { region: Region::Tensor(op.weight), first: 0, block: outputs * inputs, stride: inputs, transposed: false },
+            y: Matrix { region: y, first: 0, block: outputs, stride: width, transposed: false },
             inputs,
             outputs,
         }
@@ -111,7 +128,7 @@ impl Shape {
 }
 
 fn transposed(matrix: Matrix) -> Matrix {
-    Matrix { row: matrix.column, column: matrix.row, ..matrix }
+    Matrix { transposed: !matrix.transposed, ..matrix }
 }
 
 pub(crate) fn forward(op: &Linear, r: &mut impl Recorder) {
@@ -160,12 +177,12 @@ pub(crate) fn backward(op: &Linear, adds: &[bool], r: &mut impl Recorder) {
     let tiles = shape.outputs.div_ceil(TILE) * shape.inputs.div_ceil(TILE) * op.blocks;
     let split = (shape.tokens * tiles).div_ceil(BUSY).max(4 * DEPTH).next_multiple_of(DEPTH);
     let splits = shape.tokens.div_ceil(split);
-    let partial = Region::Scratch(r.scratch("partial", splits * (weights + biases)));
+    let partial = r.partial(splits * (weights + biases));
     let by_weight = Product {
         label: "linear.weight",
         a: transposed(shape.y),
         b: Matrix { region: Region::Tensor(op.x.tensor), ..shape.x },
-        c: Matrix { region: partial, first: 0, block: shape.outputs * shape.inputs, row: shape.inputs, column: 1 },
+        c: Matrix { region: partial, first: 0, block: shape.outputs * shape.inputs, stride: shape.inputs, transposed: false },
         m: shape.outputs,
         n: shape.inputs,
         k: shape.tokens,

@@ -1,8 +1,7 @@
 //! RMS norm of rows.
 
-use super::column_sum::Output;
 use super::shape::{Rows, rows_source};
-use crate::kernel::{Access::Read, Access::ReadWrite, Recorder, Region};
+use crate::kernel::{Access::Read, Access::ReadWrite, Output, Recorder, Region};
 use palimpsest_plan::{NORM_EPSILON, RmsNorm};
 
 fn rows(op: &RmsNorm, r: &impl Recorder) -> Rows {
@@ -21,7 +20,7 @@ pub(crate) fn forward(op: &RmsNorm, r: &mut impl Recorder) {
 pub(crate) fn backward(op: &RmsNorm, adds: &[bool], r: &mut impl Recorder) {
     let rows = rows(op, r);
     let width = r.plan().tensor(op.weight).len();
-    let partial = Region::Scratch(r.scratch("partial", rows.chunks() * width));
+    let partial = r.partial(rows.chunks() * width);
     let header = rows.chunk_header().float("EPSILON", NORM_EPSILON).flag("ADD", adds[0]);
     let source = rows_source(header, &[include_str!("../../../../shaders/kernels/rms_norm_backward.wgsl")]);
     let bindings = vec![

@@ -1,8 +1,8 @@
 //! A rule's map and its gradient: kernels around the text that the rule writes.
 
-use super::column_sum::{Output, column_sum};
+use super::column_sum::column_sum;
 use super::shape::{Rows, rows_source};
-use crate::kernel::{Access, Access::Read, Access::ReadWrite, Header, Recorder, Region};
+use crate::kernel::{Access, Access::Read, Access::ReadWrite, Header, Output, Recorder, Region};
 use palimpsest_plan::RuleMap;
 use palimpsest_rules::{Input, Scope};
 
@@ -59,8 +59,9 @@ pub(crate) fn backward(op: &RuleMap, adds: &[bool], r: &mut impl Recorder) {
     let outputs = indices.zip(&op.heads).zip(&adds[1..]).filter_map(|((index, &tensor), &add)| {
         let takes = r.plan().gradient(tensor).is_some() || r.plan().parameter_offset(tensor).is_some();
         let width = r.plan().tensor(tensor).len() / shape.heads;
-        let column = format!("(i / {width}u) * {}u + {}u + i % {width}u", layout.head_stride, layout.head_slot(index));
-        takes.then(|| Output { region: Region::Gradient(tensor), count: shape.heads * width, column, width: 1, add })
+        let (group_stride, first) = (layout.head_stride, layout.head_slot(index));
+        let (region, count) = (Region::Gradient(tensor), shape.heads * width);
+        takes.then_some(Output { region, count, group: width, group_stride, first, width: 1, add })
     });
     let outputs: Vec<Output> = outputs.collect();
     if !outputs.is_empty() {

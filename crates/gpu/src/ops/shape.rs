@@ -1,8 +1,8 @@
 //! How kernels lay their work over workgroups.
 
-use super::column_sum::{Output, column_sum};
+use super::column_sum::column_sum;
 use super::text;
-use crate::kernel::{Access, Dispatch, Header, Recorder, Region, WORKGROUP, fold};
+use crate::kernel::{Access, Dispatch, Header, Output, Recorder, Region, WORKGROUP, fold};
 
 /// Workgroups (or, for columns, pieces) that keep a large GPU busy; sums over rows are cut into at most so many.
 const PIECES: usize = 256;

@@ -1,9 +1,9 @@
 //! Short causal convolution, SiLU and unit vectors into packed rule inputs.
 
-use super::column_sum::{Output, column_sum};
+use super::column_sum::column_sum;
 use super::shape::{Columns, Rows, rows_source};
 use super::text;
-use crate::kernel::{Access::Read, Access::ReadWrite, Header, Recorder, Region};
+use crate::kernel::{Access::Read, Access::ReadWrite, Header, Output, Recorder, Region};
 use palimpsest_plan::{ShortConv, TensorId, UNIT_EPSILON};
 
 const WITH_TAPS: &str = include_str!("../../../../shaders/lib/conv_taps.wgsl");
@@ -75,7 +75,7 @@ pub(crate) fn backward(op: &ShortConv, adds: &[bool], r: &mut impl Recorder) {
 
     let shape = Columns::new(count, columns);
     let window = window(op, taps, r);
-    let partial = Region::Scratch(r.scratch("partial", shape.chunks() * columns * window));
+    let partial = r.partial(shape.chunks() * columns * window);
     let header = x_header(op, shape.header()).size("TAPS", window).flag("ADD", adds[0]);
     let kernel = header.source(&[text::INDEX, include_str!("../../../../shaders/kernels/short_conv_taps.wgsl")]);
     let bindings = vec![
