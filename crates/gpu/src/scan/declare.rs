@@ -1,7 +1,7 @@
 //! What stands above a scan kernel's text: sizes, slots and bindings, each with one owner in Rust.
 
-use super::unroll::unroll;
 use crate::kernel::{Access, Dispatch, Header, Recorder, Region, fold};
+use crate::unroll::unroll;
 use palimpsest_plan::{Plan, Scan, TensorId};
 use palimpsest_rules::{Kind, StepSlots};
 use std::collections::HashMap;

@@ -7,7 +7,6 @@ mod chunked;
 mod declare;
 mod recurrent;
 mod trace;
-mod unroll;
 
 pub(crate) use trace::trace;
 

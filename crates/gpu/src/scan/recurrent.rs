@@ -10,8 +10,10 @@ const BACKWARD: &str = include_str!("../../../../shaders/kernels/scan_recurrent_
 
 /// Columns of V of a forward workgroup: a subgroup's width on most GPUs.
 const COLUMNS: usize = 32;
-/// Fewest vec4s of a column that a forward thread holds; a column is split over threads down to this.
-const KEYS4: usize = 4;
+/// Fewest vec4s of a column that a forward thread holds, and most threads of a workgroup: a column is split over threads within
+/// both (83 us at B 64, T 256, H 2, K = V = 32 on an H200; 104 with twice the keys, 95 with half).
+const KEYS4: usize = 2;
+const THREADS: usize = 128;
 /// Most tokens staged at once.
 const TILE: usize = 16;
 /// Tokens between checkpoints, doubled while checkpoints are the largest buffer.
@@ -90,7 +92,7 @@ pub(super) fn backward(op: &Scan, adds: &[bool], r: &mut impl Recorder) {
 
 /// Threads that share a column of `keys4` vec4s.
 fn split(keys4: usize, columns: usize) -> usize {
-    let fits = |&split: &usize| keys4.is_multiple_of(split) && (keys4 / split >= KEYS4 || split == 1) && columns * split <= 256;
+    let fits = |&split: &usize| keys4.is_multiple_of(split) && (keys4 / split >= KEYS4 || split == 1) && columns * split <= THREADS;
     [8, 4, 2].into_iter().find(fits).unwrap_or(1)
 }
 
