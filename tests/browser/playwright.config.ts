@@ -27,8 +27,8 @@ export default defineConfig({
   fullyParallel: false,
   forbidOnly: Boolean(process.env.CI),
   reporter: 'list',
-  timeout: 180_000,
-  expect: { timeout: 30_000 },
+  timeout: 480_000,
+  expect: { timeout: 120_000 },
   use: {
     // The repository is the server's root, so the site stands in a sub-folder: an absolute address in it fails here.
     baseURL: `http://127.0.0.1:${port}/dist/`,

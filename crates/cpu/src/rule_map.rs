@@ -19,6 +19,8 @@ pub(crate) struct Map<F> {
     d_token: Vec<F>,
     /// One row of head gradients.
     d_heads: Vec<F>,
+    /// Sums of `d_heads` over tokens: in f32 they would lose digits over thousands of tokens.
+    totals: Vec<f64>,
 }
 
 impl<F: Real> Map<F> {
@@ -31,7 +33,7 @@ impl<F: Real> Map<F> {
         let heads = inputs(Scope::Head).map(|(index, input)| (layout.slot(index), input.kind.width(key, value))).collect();
         let tokens = inputs(Scope::Token).map(|(index, input)| (layout.slot(index), input.kind.width(key, value))).collect();
         let (d_token, d_heads) = (vec![F::zero(); layout.stride], vec![F::zero(); layout.head_stride]);
-        Map { scratch: program.scratch(), program, layout, heads, tokens, d_token, d_heads }
+        Map { scratch: program.scratch(), program, totals: vec![0.0; layout.head_stride], layout, heads, tokens, d_token, d_heads }
     }
 
     /// One head's rows of the head-scope inputs.
@@ -75,9 +77,10 @@ impl<F: Real> Map<F> {
         for head in 0..count {
             let head_rows = self.head_rows(heads, head);
             let head_rows = &head_rows[..self.heads.len()];
-            self.d_heads.fill(F::zero());
+            self.totals.fill(0.0);
             for row in (head..rows).step_by(count) {
                 let (token, d_steps) = (&inputs[row * stride..][..stride], &d_steps[row * step_stride..][..step_stride]);
+                self.d_heads.fill(F::zero());
                 match d_inputs.as_mut() {
                     Some(d_inputs) if !d_inputs.adds => {
                         let d_token = &mut d_inputs.data[row * stride..][..stride];
@@ -85,21 +88,25 @@ impl<F: Real> Map<F> {
                     }
                     d_inputs => {
                         self.program.backward(token, head_rows, d_steps, &mut self.d_token, &mut self.d_heads, &mut self.scratch);
-                        let Some(d_inputs) = d_inputs else { continue };
-                        let sum = &mut d_inputs.data[row * stride..][..stride];
-                        for &(slot, width) in &self.tokens {
-                            for j in slot..slot + width {
-                                sum[j] += self.d_token[j];
+                        if let Some(d_inputs) = d_inputs {
+                            let sum = &mut d_inputs.data[row * stride..][..stride];
+                            for &(slot, width) in &self.tokens {
+                                for j in slot..slot + width {
+                                    sum[j] += self.d_token[j];
+                                }
                             }
                         }
                     }
+                }
+                for (t, x) in self.totals.iter_mut().zip(&self.d_heads) {
+                    *t += x.double();
                 }
             }
             for (sink, &(slot, width)) in sinks.iter_mut().zip(&self.heads) {
                 let Some(sink) = sink else { continue };
                 let adds = sink.adds;
                 for j in 0..width {
-                    put(&mut sink.data[head * width + j], self.d_heads[slot + j], adds);
+                    put(&mut sink.data[head * width + j], F::of(self.totals[slot + j]), adds);
                 }
             }
         }
