@@ -1,6 +1,7 @@
 //! `palimpsest`: checks, trains and measures natively what the page runs in a browser.
 
 mod backend;
+mod bench;
 mod train;
 mod verify;
 
@@ -20,6 +21,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Bench(bench::Args),
     Train(train::Args),
     Verify(verify::Args),
 }
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         Err(error) => return refuse(&error),
     };
     match cli.command {
+        Command::Bench(args) => bench::run(&args),
         Command::Train(args) => train::run(&args),
         Command::Verify(args) => verify::run(&args),
     }

@@ -99,7 +99,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     }
 }
 
-async fn open(engine: &Engine, settings: &Settings) -> Result<Trainer<AnySession>, TrainError> {
+/// A trainer at step 0.
+pub(crate) async fn open(engine: &Engine, settings: &Settings) -> Result<Trainer<AnySession>, TrainError> {
     let recipe = Recipe::from_settings(settings);
     let model = Model::record(Recipe::model_shape(settings, engine.kind()), recipe.optimizer)?;
     let session = engine.session(model.plan.clone()).await?;
@@ -120,7 +121,8 @@ async fn train<S: Session>(args: &Args, settings: &Settings, mut trainer: Traine
     report(args, &bar, None, &evaluation);
     let mut speed = 0.0;
     let mut losses = Vec::new();
-    while !trainer.is_done() && !(args.until_learned && evaluation.reached_99.is_some()) {
+    let learned = |evaluation: &Evaluation| args.until_learned && evaluation.reached_99.is_some();
+    while !trainer.is_done() && !learned(&evaluation) {
         let mut progress = trainer.advance(u32::MAX).await?;
         speed = progress.steps_per_second;
         losses.append(&mut progress.losses);
