@@ -1,4 +1,4 @@
-//! Times training steps of the model in the design, by rule. Run with `--release`.
+//! Times training steps of the model in the design, by rule. Run with `cargo run --release -p palimpsest-cpu --example cpu_step`.
 
 #[path = "../tests/model/mod.rs"]
 mod model;
