@@ -82,15 +82,13 @@ impl Bridge {
         worker.set_onmessage(Some(message.as_ref().unchecked_ref()));
         message.forget();
         let tell = hear.clone();
-        let error = Closure::<dyn Fn(ErrorEvent)>::new(move |error: ErrorEvent| {
-            let words = error.message();
-            // A worker whose file is missing gives an event without a message.
-            let reason = match words.as_str() {
-                "" | "undefined" => {
-                    "the training worker did not load. Reload the page; if that does not help, its files are missing on this server."
-                        .to_owned()
-                }
-                words => format!("the training worker stopped ({words}). Reload the page to start again."),
+        let error = Closure::<dyn Fn(web_sys::Event)>::new(move |event: web_sys::Event| {
+            // A worker that stopped gives an error event with a message; one whose file is missing gives a bare event.
+            let words = event.dyn_ref::<ErrorEvent>().map(ErrorEvent::message).unwrap_or_default();
+            let reason = if words.is_empty() {
+                "the training worker did not load. Reload the page; if that does not help, its files are missing on this server.".to_owned()
+            } else {
+                format!("the training worker stopped ({words}). Reload the page to start again.")
             };
             tell(News::Dead(reason));
         });

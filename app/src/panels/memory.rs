@@ -37,7 +37,7 @@ pub(crate) fn Memory() -> impl IntoView {
     });
     let reads = Memo::new(move |_| scaled.with(|scaled| scaled.as_ref().map(|s| read(&s.traced, desk.token.get())).unwrap_or_default()));
     let limit = Signal::derive(move || scaled.with(|s| s.as_ref().map_or(1.0, |s| s.limit)));
-    let words = Memo::new(move |_| grid.with(|grid| describe(grid)));
+    let words = Memo::new(move |_| grid.with(describe));
     let label = Signal::derive(move || {
         let look = desk.look.get();
         format!(

@@ -45,7 +45,7 @@ pub(crate) fn RunRow(id: RunId) -> impl IntoView {
         });
     };
     let accuracy = of(|run| run.evaluation().map_or_else(|| "–".to_owned(), |e| percent(e.accuracy)));
-    let interval = of(|run| run.evaluation().map(percent_interval).unwrap_or_default());
+    let interval = of(|run| run.evaluation().map(percent_interval).unwrap_or_default().replacen(", ", "\n", 1));
     view! {
         <tr class:run-hidden=move || !shown() class:run-current=current>
             <th scope="row">
@@ -63,8 +63,8 @@ pub(crate) fn RunRow(id: RunId) -> impl IntoView {
                 </span>
             </th>
             <td class="num">{of(steps_to_99)}</td>
-            <td class="num">{of(|run| duration(run.seconds()))}</td>
-            <td class="num">{accuracy}<br />{interval}</td>
+            <td class="num interval">{of(|run| duration(run.seconds()))}</td>
+            <td class="num interval">{accuracy}<br />{interval}</td>
         </tr>
     }
 }

@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn seeds_are_summed_up_and_single_runs_left_out() {
-        let mut runs = vec![run(10), run(10), run(10)];
+        let mut runs = [run(10), run(10), run(10)];
         for (run, reached) in runs.iter_mut().zip([Some(100), None, Some(300)]) {
             run.phase = Phase::Done;
             run.evaluations = vec![evaluation(400, 0.5)];

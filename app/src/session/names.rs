@@ -36,7 +36,7 @@ mod tests {
     #[test]
     fn what_all_share_is_not_said() {
         let rule = Settings::default().rule().name().to_owned();
-        assert_eq!(named(&["v=1&width=32"]), [rule.clone()]);
+        assert_eq!(named(&["v=1&width=32"]), std::slice::from_ref(&rule));
         assert_eq!(named(&["v=1&width=32&seed=1", "v=1&width=32"]), [format!("{rule}, seed 1"), format!("{rule}, seed 0")]);
     }
 

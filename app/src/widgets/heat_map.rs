@@ -18,7 +18,7 @@ pub(crate) fn HeatMap(#[prop(into)] grid: Signal<Grid>, cell: RwSignal<Cell>, #[
         let across = (f64::from(event.client_x()) - bounds.left()) / bounds.width();
         let down = (f64::from(event.client_y()) - bounds.top()) / bounds.height();
         let inside = (0.0..1.0).contains(&across) && (0.0..1.0).contains(&down);
-        cell.set(inside.then(|| ((down * rows as f64) as usize, (across * columns as f64) as usize)));
+        cell.set(inside.then_some(((down * rows as f64) as usize, (across * columns as f64) as usize)));
     };
     let press = move |event: ev::KeyboardEvent| {
         let (rows, columns) = shape.get_untracked();

@@ -54,8 +54,8 @@ fn draw(canvas: &HtmlCanvasElement, grid: &Grid, maps: &Maps) {
         canvas.set_width(columns);
         canvas.set_height(rows);
     }
-    let mut bytes = maps.pixels(&grid.values[..(columns * rows) as usize], grid.limit, grid.sign);
-    let Ok(image) = ImageData::new_with_u8_clamped_array_and_sh(Clamped(&mut bytes), columns, rows) else { return };
+    let bytes = maps.pixels(&grid.values[..(columns * rows) as usize], grid.limit, grid.sign);
+    let Ok(image) = ImageData::new_with_u8_clamped_array_and_sh(Clamped(&bytes), columns, rows) else { return };
     let context = canvas.get_context("2d").ok().flatten().and_then(|c| c.dyn_into::<CanvasRenderingContext2d>().ok());
     if let Some(context) = context {
         // Fails only for an image of another origin.
