@@ -55,7 +55,7 @@ fn main(
         for (var j = 0u; j < TILE; j++) {
             sum += scores[own * TILE + j];
         }
-        for (var i = 0u; i < VALUES_EACH; i++) {
+        for (var i = 0u; i < VALUES_EACH; i++) { // unroll
             let v = min(other + i * TILE, VALUE - 1u);
             var total = own_o[i] * shrink;
             for (var j = 0u; j < TILE; j++) {
@@ -69,7 +69,7 @@ fn main(
         return;
     }
     let row = row_index(sequence, t);
-    for (var i = 0u; i < VALUES_EACH; i++) {
+    for (var i = 0u; i < VALUES_EACH; i++) { // unroll
         let v = other + i * TILE;
         if (v < VALUE) {
             o[row * VALUE + v] = own_o[i] / sum;

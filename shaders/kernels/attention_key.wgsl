@@ -49,10 +49,10 @@ fn main(
             let start = min(block * TILE + j, TIME - 1u);
             let query = token_row(sequence, start);
             let row = row_index(sequence, start) * VALUE;
-            for (var i = 0u; i < KEYS_EACH; i++) {
+            for (var i = 0u; i < KEYS_EACH; i++) { // unroll
                 dk[i] += d_scores[own * TILE + j] * x[query + min(other + i * TILE, KEY - 1u)];
             }
-            for (var i = 0u; i < VALUES_EACH; i++) {
+            for (var i = 0u; i < VALUES_EACH; i++) { // unroll
                 dv[i] += probabilities[own * TILE + j] * d_o[row + min(other + i * TILE, VALUE - 1u)];
             }
         }
@@ -61,13 +61,13 @@ fn main(
     if (tile * TILE + own >= TIME || flat >= SEQUENCES * TILES) {
         return;
     }
-    for (var i = 0u; i < KEYS_EACH; i++) {
+    for (var i = 0u; i < KEYS_EACH; i++) { // unroll
         let d = other + i * TILE;
         if (d < KEY) {
             dx[key + d] = select(dk[i], dk[i] + dx[key + d], ADD);
         }
     }
-    for (var i = 0u; i < VALUES_EACH; i++) {
+    for (var i = 0u; i < VALUES_EACH; i++) { // unroll
         let v = other + i * TILE;
         if (v < VALUE) {
             let at = key + KEY + v;

@@ -46,7 +46,7 @@ fn main(
         }
         d_scores[index] = value;
         workgroupBarrier();
-        for (var i = 0u; i < KEYS_EACH; i++) {
+        for (var i = 0u; i < KEYS_EACH; i++) { // unroll
             let d = min(other + i * TILE, KEY - 1u);
             var total = dq[i];
             for (var j = 0u; j < TILE; j++) {
@@ -59,7 +59,7 @@ fn main(
     if (tile * TILE + own >= TIME || flat >= SEQUENCES * TILES) {
         return;
     }
-    for (var i = 0u; i < KEYS_EACH; i++) {
+    for (var i = 0u; i < KEYS_EACH; i++) { // unroll
         let d = other + i * TILE;
         if (d < KEY) {
             dx[query + d] = select(dq[i], dq[i] + dx[query + d], ADD);

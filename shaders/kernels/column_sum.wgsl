@@ -19,15 +19,20 @@ fn main(
         let first = first_column(output);
         let width = column_count(output);
         let to = min((chunk + 1u) * CHUNK, ROWS);
-        for (var row = chunk * CHUNK + part; row < to; row += PARTS) {
-            for (var column = 0u; column < width; column++) {
-                sum += partial[row * STRIDE + first + column];
+        for (var column = 0u; column < width; column++) {
+            // Several loads in flight: their latency is most of the time.
+            for (var row = chunk * CHUNK + part; row < to; row += 4u * PARTS) {
+                for (var i = 0u; i < 4u; i++) { // unroll
+                    let own = row + i * PARTS;
+                    sum += select(0.0, partial[own * STRIDE + first + column], own < to);
+                }
             }
         }
     }
     sums[index] = sum;
     workgroupBarrier();
-    for (var s = PARTS / 2u; s > 0u; s = s / 2u) {
+    for (var i = 0u; i < PART_BITS; i++) { // unroll
+        let s = PARTS >> (i + 1u);
         if (part < s) {
             sums[index] += sums[index + s * COLUMNS];
         }

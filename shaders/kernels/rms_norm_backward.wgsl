@@ -30,7 +30,7 @@ fn main(
         let scale = inverseSqrt(row_sum(squares, lane) / f32(WIDTH) + EPSILON);
         let mean = row_sum(product, lane) * scale / f32(WIDTH);
         if (live) {
-            for (var i = 0u; i < PER_LANE; i++) {
+            for (var i = 0u; i < PER_LANE; i++) { // unroll
                 let j = lane + i * LANES;
                 if (j < WIDTH) {
                     let n = x[first + j] * scale;
@@ -41,7 +41,7 @@ fn main(
             }
         }
     }
-    for (var i = 0u; i < PER_LANE; i++) {
+    for (var i = 0u; i < PER_LANE; i++) { // unroll
         let j = lane + i * LANES;
         let sum = sum_of_rows(dw[i], lane);
         if (index < LANES && j < WIDTH && chunk < CHUNKS) {

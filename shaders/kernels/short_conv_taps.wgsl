@@ -25,7 +25,7 @@ fn main(
         let at = n * X_STRIDE + X_FIRST + column;
         let here = dc[n * COLUMNS + column];
         var sum = 0.0;
-        for (var i = 0u; i < TAPS; i++) {
+        for (var i = 0u; i < TAPS; i++) { // unroll
             let lag = TAPS - 1u - i;
             if (t + lag < TIME) {
                 sum += taps[column * TAPS + i] * dc[(n + lag) * COLUMNS + column];
@@ -36,7 +36,7 @@ fn main(
         }
         dx[at] = select(sum, sum + dx[at], ADD);
     }
-    for (var i = 0u; i < TAPS; i++) {
+    for (var i = 0u; i < TAPS; i++) { // unroll
         partial[own * TAPS + i] = d_taps[i];
     }
 }

@@ -27,31 +27,36 @@ fn main(
     }
     let segment = low * WORDS;
     let part = index / COLUMNS;
-    let i = (flat - segments[segment]) * COLUMNS + index % COLUMNS;
-    let live = flat < GROUPS && i < segments[segment + 5u];
+    let number = (flat - segments[segment]) * COLUMNS + index % COLUMNS;
+    let live = flat < GROUPS && number < segments[segment + 5u];
     var sum = 0.0;
     if (live) {
         let rows = segments[segment + 2u];
         let stride = segments[segment + 3u];
         let in_group = segments[segment + 6u];
         let width = segments[segment + 9u];
-        let column = (i / in_group) * segments[segment + 7u] + segments[segment + 8u] + i % in_group;
+        let column = (number / in_group) * segments[segment + 7u] + segments[segment + 8u] + number % in_group;
         let first = segments[segment + 1u] + column;
-        for (var row = part; row < rows; row += PARTS) {
-            for (var j = 0u; j < width; j++) {
-                sum += partials[first + row * stride + j];
+        for (var j = 0u; j < width; j++) {
+            // Several loads in flight: their latency is most of the time.
+            for (var row = part; row < rows; row += 8u * PARTS) {
+                for (var i = 0u; i < 8u; i++) { // unroll
+                    let own = row + i * PARTS;
+                    sum += select(0.0, partials[first + own * stride + j], own < rows);
+                }
             }
         }
     }
     sums[index] = sum;
     workgroupBarrier();
-    for (var s = PARTS / 2u; s > 0u; s = s / 2u) {
+    for (var i = 0u; i < PART_BITS; i++) { // unroll
+        let s = PARTS >> (i + 1u);
         if (part < s) {
             sums[index] += sums[index + s * COLUMNS];
         }
         workgroupBarrier();
     }
     if (live && part == 0u) {
-        gradients[segments[segment + 4u] + i] = sums[index];
+        gradients[segments[segment + 4u] + number] = sums[index];
     }
 }

@@ -5,7 +5,7 @@ fn convolved(n: u32, column: u32) -> f32 {
     let t = n % TIME;
     let at = n * X_STRIDE + X_FIRST + column;
     var sum = 0.0;
-    for (var i = 0u; i < TAPS; i++) {
+    for (var i = 0u; i < TAPS; i++) { // unroll
         let lag = TAPS - 1u - i;
         if (t >= lag) {
             sum += taps[column * TAPS + i] * x[at - lag * X_STRIDE];

@@ -81,7 +81,7 @@ impl Device {
         });
         let subgroup = features.contains(wgpu::Features::SUBGROUP).then_some((info.subgroup_min_size, info.subgroup_max_size));
         Ok(Device {
-            limits: limits(&device.limits(), subgroup),
+            limits: limits(&device.limits(), subgroup, info.device_type == wgpu::DeviceType::Cpu),
             timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
             pipelines: Rc::default(),
             adapter: Adapter { kind: AdapterKind::Gpu, name: name(&info), interface: format!("{:?}", info.backend) },
@@ -126,7 +126,7 @@ fn name(info: &wgpu::AdapterInfo) -> String {
     parts.into_iter().find(|part| !part.is_empty()).cloned().unwrap_or_else(|| "GPU without a name".to_owned())
 }
 
-fn limits(limits: &wgpu::Limits, subgroup: Option<(u32, u32)>) -> Limits {
+fn limits(limits: &wgpu::Limits, subgroup: Option<(u32, u32)>, software: bool) -> Limits {
     Limits {
         storage_buffers: limits.max_storage_buffers_per_shader_stage,
         workgroup_bytes: limits.max_compute_workgroup_storage_size,
@@ -135,6 +135,7 @@ fn limits(limits: &wgpu::Limits, subgroup: Option<(u32, u32)>) -> Limits {
         binding_bytes: limits.max_storage_buffer_binding_size,
         buffer_bytes: limits.max_buffer_size,
         subgroup,
+        software,
     }
 }
 

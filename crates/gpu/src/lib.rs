@@ -18,6 +18,7 @@ mod scan;
 mod session;
 mod sums;
 mod tracing;
+mod unroll;
 
 pub use device::{Device, Options};
 pub use profile::LaunchTime;

@@ -16,10 +16,10 @@ pub(crate) fn update(r: &mut impl Recorder) {
     let groups = quads.div_ceil(WORKGROUP as usize);
     let partials = groups.min(PARTIALS);
     let partial = Region::Scratch(r.scratch("gradient norm", partials));
-    let header = |lanes: u32| Header::new().size("WORKGROUP", WORKGROUP).size("LANES", lanes).size("ROWS", WORKGROUP / lanes);
+    let header = || Header::new().size("WORKGROUP", WORKGROUP).tree("LANES", "LANE", WORKGROUP as usize).tree("ROWS", "ROW", 1);
     r.dispatch(Dispatch {
         label: "adamw.norm",
-        source: header(WORKGROUP)
+        source: header()
             .size("QUADS", quads)
             .size("PARTIALS", partials)
             .source(&[text::ROWS, include_str!("../../../shaders/kernels/gradient_norm.wgsl")]),
@@ -28,7 +28,7 @@ pub(crate) fn update(r: &mut impl Recorder) {
     });
     r.dispatch(Dispatch {
         label: "adamw.update",
-        source: header(WORKGROUP)
+        source: header()
             .size("QUADS", quads)
             .size("PARTIALS", partials)
             .float("CLIP", optimizer.clip)

@@ -38,6 +38,8 @@ const SCALAR: &str = include_str!("../../../../shaders/lib/matrix_scalar.wgsl");
 /// `c = a b` per block, `[m, k]` times `[k, n]`.
 struct Product {
     label: &'static str,
+    /// How its tiles lie and are multiplied.
+    tiles: &'static str,
     a: Matrix,
     b: Matrix,
     c: Matrix,
@@ -71,8 +73,6 @@ impl Product {
             .size("C_FIRST", self.c.first)
             .size("C_BLOCK", self.c.block)
             .size("C_ROW", self.c.stride)
-            .flag("A_ALONG_K", !self.a.transposed)
-            .flag("B_ALONG_K", self.b.transposed)
             .flag("ROW_SUMS", self.row_sums.is_some())
             .size("ROW_SUMS_FIRST", self.row_sums.unwrap_or(0))
             .flag("ADD", self.add);
@@ -93,9 +93,11 @@ impl Product {
         let a = self.a.declare("a", 0, if self.a.transposed { self.m } else { self.k });
         let b = self.b.declare("b", 1, if self.b.transposed { self.k } else { self.n });
         let finish = format!("{declarations}fn finish(x: f32, at: u32, column: u32) -> f32 {{\n    return {sum};\n}}");
+        // Written out, a product runs faster; a processor compiles it for seconds.
+        let source = if r.limits().software { Header::compact_source } else { Header::source };
         r.dispatch(Dispatch {
             label: self.label,
-            source: header.source(&[text::INDEX, &a, &b, &finish, include_str!("../../../../shaders/kernels/matmul.wgsl")]),
+            source: source(header, &[text::INDEX, &a, &b, &finish, self.tiles, include_str!("../../../../shaders/kernels/matmul.wgsl")]),
             bindings,
             groups: fold(tiles_m * tiles_n * self.blocks * self.k.div_ceil(self.split), r.limits()),
         });
@@ -135,6 +137,7 @@ pub(crate) fn forward(op: &Linear, r: &mut impl Recorder) {
     let shape = Shape::new(op, Region::Tensor(op.x.tensor), Region::Tensor(op.y), r);
     let product = Product {
         label: "linear.forward",
+        tiles: include_str!("../../../../shaders/kernels/linear_forward.wgsl"),
         a: shape.x,
         b: transposed(shape.weight),
         c: shape.y,
@@ -156,6 +159,7 @@ pub(crate) fn backward(op: &Linear, adds: &[bool], r: &mut impl Recorder) {
     let shape = Shape::new(op, Region::Gradient(op.x.tensor), Region::Gradient(op.y), r);
     let by_input = Product {
         label: "linear.input",
+        tiles: include_str!("../../../../shaders/kernels/linear_input.wgsl"),
         a: shape.y,
         b: shape.weight,
         c: shape.x,
@@ -180,6 +184,7 @@ pub(crate) fn backward(op: &Linear, adds: &[bool], r: &mut impl Recorder) {
     let partial = r.partial(splits * (weights + biases));
     let by_weight = Product {
         label: "linear.weight",
+        tiles: include_str!("../../../../shaders/kernels/linear_weight.wgsl"),
         a: transposed(shape.y),
         b: Matrix { region: Region::Tensor(op.x.tensor), ..shape.x },
         c: Matrix { region: partial, first: 0, block: shape.outputs * shape.inputs, stride: shape.inputs, transposed: false },
