@@ -33,8 +33,7 @@ fn main(
     best[index] = largest;
     best_at[index] = at;
     workgroupBarrier();
-    for (var i = 0u; i < LANE_BITS; i++) { // unroll
-        let s = LANES >> (i + 1u);
+    for (var s = LANES / 2u; s > 0u; s = s / 2u) {
         if (lane < s) {
             let other = index + s;
             if (best[other] > best[index] || (best[other] == best[index] && best_at[other] < best_at[index])) {

@@ -49,8 +49,7 @@ fn main(
     }
     sums[index] = sum;
     workgroupBarrier();
-    for (var i = 0u; i < PART_BITS; i++) { // unroll
-        let s = PARTS >> (i + 1u);
+    for (var s = PARTS / 2u; s > 0u; s = s / 2u) {
         if (part < s) {
             sums[index] += sums[index + s * COLUMNS];
         }

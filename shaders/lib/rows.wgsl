@@ -9,8 +9,7 @@ var<private> invocation: u32;
 fn row_sum(x: f32, lane: u32) -> f32 {
     row_shared[invocation] = x;
     workgroupBarrier();
-    for (var i = 0u; i < LANE_BITS; i++) { // unroll
-        let s = LANES >> (i + 1u);
+    for (var s = LANES / 2u; s > 0u; s = s / 2u) {
         if (lane < s) {
             row_shared[invocation] += row_shared[invocation + s];
         }
@@ -25,8 +24,7 @@ fn row_sum(x: f32, lane: u32) -> f32 {
 fn sum_of_rows(x: f32, lane: u32) -> f32 {
     row_shared[invocation] = x;
     workgroupBarrier();
-    for (var i = 0u; i < ROW_BITS; i++) { // unroll
-        let s = ROWS >> (i + 1u);
+    for (var s = ROWS / 2u; s > 0u; s = s / 2u) {
         if (invocation < s * LANES) {
             row_shared[invocation] += row_shared[invocation + s * LANES];
         }

@@ -3,7 +3,6 @@
 //! A kernel's text is a header of `const` sizes made by Rust, shared functions from `shaders/lib`, and one file of
 //! `shaders/kernels` with its bindings and `main`. Binding `i` of group 0 is `bindings[i]`. No wgpu type appears here.
 
-use crate::unroll::unroll;
 use palimpsest_plan::{Plan, TensorId};
 use std::fmt::{Display, Write};
 
@@ -92,7 +91,7 @@ pub(crate) struct Limits {
     pub(crate) buffer_bytes: u64,
     /// Smallest and largest subgroup, when kernels may `enable subgroups`.
     pub(crate) subgroup: Option<(u32, u32)>,
-    /// Whether the adapter is a processor that plays a GPU: it compiles long kernels slowly.
+    /// Whether the adapter is a processor that plays a GPU: it takes seconds to compile long kernels, so loops stay loops.
     pub(crate) software: bool,
 }
 
@@ -153,10 +152,7 @@ pub(crate) fn fold(groups: usize, limits: &Limits) -> [u32; 3] {
 
 /// The `const` header of a kernel: each size has its one owner in Rust.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Header {
-    text: String,
-    sizes: Vec<(String, usize)>,
-}
+pub(crate) struct Header(String);
 
 impl Header {
     /// No constant yet.
@@ -166,40 +162,28 @@ impl Header {
 
     /// `const NAME: u32 = value;`
     pub(crate) fn size(mut self, name: &str, value: impl Display) -> Header {
-        let value = value.to_string();
-        let _ = writeln!(self.text, "const {name}: u32 = {value}u;");
-        self.sizes.extend(value.parse().ok().map(|value| (name.to_owned(), value)));
+        let _ = writeln!(self.0, "const {name}: u32 = {value}u;");
         self
-    }
-
-    /// A power of two, and how many times it halves, as the trees of sums need: `const NAMES: u32 = value;`, `const NAME_BITS`.
-    pub(crate) fn tree(self, names: &str, name: &str, value: usize) -> Header {
-        self.size(names, value).size(&format!("{name}_BITS"), value.max(1).ilog2())
     }
 
     /// `const NAME: f32 = value;`, with a decimal that reads back to the same float.
     pub(crate) fn float(mut self, name: &str, value: f32) -> Header {
-        let _ = writeln!(self.text, "const {name}: f32 = {value:?};");
+        let _ = writeln!(self.0, "const {name}: f32 = {value:?};");
         self
     }
 
     /// `const NAME: bool = value;`
     pub(crate) fn flag(mut self, name: &str, value: bool) -> Header {
-        let _ = writeln!(self.text, "const {name}: bool = {value};");
+        let _ = writeln!(self.0, "const {name}: bool = {value};");
         self
     }
 
-    /// The whole text as it is written.
-    pub(crate) fn compact_source(self, parts: &[&str]) -> String {
-        let parts: String = parts.iter().flat_map(|part| [*part, "\n"]).collect();
-        self.text + &parts
-    }
-
-    /// The whole text: this header, then the parts, with the loops written out that ask for it.
+    /// The whole text: this header, then the parts.
     pub(crate) fn source(self, parts: &[&str]) -> String {
-        let parts: String = parts.iter().flat_map(|part| [*part, "\n"]).collect();
-        let size = |name: &str| self.sizes.iter().find(|(known, _)| known == name).map(|&(_, value)| value);
-        let body = unroll(&parts, &size);
-        self.text + &body
+        parts.iter().fold(self.0, |mut text, part| {
+            text.push_str(part);
+            text.push('\n');
+            text
+        })
     }
 }

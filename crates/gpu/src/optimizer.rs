@@ -16,7 +16,7 @@ pub(crate) fn update(r: &mut impl Recorder) {
     let groups = quads.div_ceil(WORKGROUP as usize);
     let partials = groups.min(PARTIALS);
     let partial = Region::Scratch(r.scratch("gradient norm", partials));
-    let header = || Header::new().size("WORKGROUP", WORKGROUP).tree("LANES", "LANE", WORKGROUP as usize).tree("ROWS", "ROW", 1);
+    let header = || Header::new().size("WORKGROUP", WORKGROUP).size("LANES", WORKGROUP as usize).size("ROWS", 1);
     r.dispatch(Dispatch {
         label: "adamw.norm",
         source: header()

@@ -2,6 +2,7 @@
 
 use crate::kernel::{Dispatch, Limits, Output, Recorder, Region, STEP_WORDS, ScratchId};
 use crate::sums::Sums;
+use crate::unroll::unroll_all;
 use crate::{ops, optimizer};
 use palimpsest_plan::{BackendError, PARAMETER_ALIGN, Plan, Role, TensorId};
 use std::collections::HashMap;
@@ -198,7 +199,10 @@ impl Recorder for Recording {
         self.sums.later(&self.plan, partial, rows, stride, outputs)
     }
 
-    fn dispatch(&mut self, dispatch: Dispatch) {
+    fn dispatch(&mut self, mut dispatch: Dispatch) {
+        if !self.limits.software {
+            dispatch.source = unroll_all(&dispatch.source);
+        }
         debug_assert!(dispatch.bindings.iter().all(|(region, _)| match region {
             Region::Gradient(tensor) => self.has_gradient(*tensor),
             Region::Scratch(id) => id.0 < self.scratch.len(),

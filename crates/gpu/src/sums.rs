@@ -91,7 +91,7 @@ impl Sums {
         let groups = std::mem::take(&mut self.groups);
         let header = Header::new()
             .size("WORKGROUP", WORKGROUP)
-            .tree("PARTS", "PART", PARTS as usize)
+            .size("PARTS", PARTS as usize)
             .size("COLUMNS", WORKGROUP / PARTS)
             .size("WORDS", SEGMENT_WORDS)
             .size("SEGMENTS", table.len() / SEGMENT_WORDS)

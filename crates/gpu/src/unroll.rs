@@ -3,6 +3,8 @@
 //! Private arrays stay in registers only while every index is a constant. Drivers would unroll short loops themselves, but naga
 //! adds a counter to each loop so that none runs forever, and that stops them: scans then run several times slower.
 
+use std::collections::HashMap;
+
 /// Longest text that one loop may become; a longer loop stays. Drivers take seconds over very long kernels.
 const LONGEST: usize = 12_000;
 
@@ -39,6 +41,16 @@ pub(crate) fn unroll(text: &str, size: &impl Fn(&str) -> Option<usize>) -> Strin
         }
     }
     written
+}
+
+/// [`unroll`] of a whole kernel, with the sizes that its own `const` lines give.
+pub(crate) fn unroll_all(source: &str) -> String {
+    let constant = |line: &'_ str| {
+        let (name, value) = line.strip_prefix("const ")?.split_once(": u32 = ")?;
+        Some((name.to_owned(), value.strip_suffix("u;")?.parse().ok()?))
+    };
+    let sizes: HashMap<String, usize> = source.lines().filter_map(constant).collect();
+    unroll(source, &|name| sizes.get(name).copied())
 }
 
 /// Indent, counter and bound of a marked loop.

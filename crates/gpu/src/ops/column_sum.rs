@@ -38,7 +38,7 @@ fn dispatch(r: &mut impl Recorder, partial: Region, rows: usize, stride: usize, 
         .size("ROWS", rows)
         .size("STRIDE", stride)
         .size("CHUNK", chunk)
-        .tree("PARTS", "PART", parts)
+        .size("PARTS", parts)
         .size("COLUMNS", columns)
         .size("COLUMN_GROUPS", column_groups)
         .size("OUTPUTS", total);

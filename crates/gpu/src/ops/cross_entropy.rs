@@ -31,7 +31,7 @@ pub(crate) fn forward(op: &CrossEntropy, r: &mut impl Recorder) {
         (losses, ReadWrite),
     ];
     rows.dispatch(r, "cross_entropy.forward", source, bindings);
-    let header = elements_header(count).tree("LANES", "LANE", WORKGROUP as usize).tree("ROWS", "ROW", 1);
+    let header = elements_header(count).size("LANES", WORKGROUP as usize).size("ROWS", 1);
     r.dispatch(Dispatch {
         label: "cross_entropy.mean",
         source: header.source(&[text::ROWS, include_str!("../../../../shaders/kernels/mean.wgsl")]),

@@ -21,7 +21,7 @@ pub(crate) fn backward(op: &Embed, adds: &[bool], r: &mut impl Recorder) {
         .size("WIDTH", width)
         .size("VOCAB", vocab)
         .size("COLUMNS", columns)
-        .tree("PARTS", "PART", WORKGROUP as usize / columns)
+        .size("PARTS", WORKGROUP as usize / columns)
         .size("COLUMN_GROUPS", column_groups)
         .flag("ADD", adds[0]);
     r.dispatch(Dispatch {

@@ -93,11 +93,9 @@ impl Product {
         let a = self.a.declare("a", 0, if self.a.transposed { self.m } else { self.k });
         let b = self.b.declare("b", 1, if self.b.transposed { self.k } else { self.n });
         let finish = format!("{declarations}fn finish(x: f32, at: u32, column: u32) -> f32 {{\n    return {sum};\n}}");
-        // Written out, a product runs faster; a processor compiles it for seconds.
-        let source = if r.limits().software { Header::compact_source } else { Header::source };
         r.dispatch(Dispatch {
             label: self.label,
-            source: source(header, &[text::INDEX, &a, &b, &finish, self.tiles, include_str!("../../../../shaders/kernels/matmul.wgsl")]),
+            source: header.source(&[text::INDEX, &a, &b, &finish, self.tiles, include_str!("../../../../shaders/kernels/matmul.wgsl")]),
             bindings,
             groups: fold(tiles_m * tiles_n * self.blocks * self.k.div_ceil(self.split), r.limits()),
         });

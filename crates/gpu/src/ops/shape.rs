@@ -30,7 +30,7 @@ impl Rows {
 
     /// Constants of every kernel over rows.
     pub(super) fn header(self) -> Header {
-        let header = Header::new().size("WORKGROUP", WORKGROUP).tree("LANES", "LANE", self.lanes).tree("ROWS", "ROW", self.per_group);
+        let header = Header::new().size("WORKGROUP", WORKGROUP).size("LANES", self.lanes).size("ROWS", self.per_group);
         header.size("COUNT", self.count).size("WIDTH", self.width)
     }
 
