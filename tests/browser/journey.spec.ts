@@ -4,7 +4,7 @@ import { adapter, expect, expectNoViolations, test } from './page';
 const SMALL = 'length=16&pairs=2&vocab=16&width=16&heads=1&key=8&value=8&layers=1&batch=8&mlp=0&eval=32&eval_every=10&warmup=5';
 /** Learned within 150 steps by the simplest delta rule. */
 const NEEDLE =
-  'task=needle&rule=delta&length=16&width=32&heads=1&key=16&value=16&batch=32&steps=250&lr=0.01&mlp=0&warmup=10&eval=64&disjoint=1';
+  'task=needle&rule=delta&length=16&width=32&heads=1&key=16&value=16&batch=32&steps=150&lr=0.01&mlp=0&warmup=10&eval=64&disjoint=1';
 
 const standing = (page: import('@playwright/test').Page) => page.getByTestId('standing');
 
@@ -54,7 +54,7 @@ test('learns the needle task', async ({ page, open }) => {
   await open(`?${NEEDLE}`);
   await expect(standing(page)).toContainText('untrained', { timeout: 60_000 });
   await page.getByTestId('train').click();
-  await expect(standing(page)).toContainText('Done after 250 steps', { timeout: 400_000 });
+  await expect(standing(page)).toContainText('Done after 150 steps', { timeout: 400_000 });
   const accuracy = Number(/([\d.]+)\s*%/.exec((await page.getByTestId('accuracy').textContent()) ?? '')?.[1]);
   expect(accuracy).toBeGreaterThan(90);
 });
