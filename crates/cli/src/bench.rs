@@ -1,12 +1,12 @@
 //! `palimpsest bench`: how long scans and training steps take on this device.
 
 use crate::BAD_INPUT;
-use crate::backend::{Backend, Opened};
-use crate::train;
+use crate::backend::{self, Backend};
+use crate::output::{print_json, read_settings};
 use palimpsest_plan::{AdamW, Adapter, Op, PlanBuilder, Role, Scan, ScanForm, ScanShape, Session};
 use palimpsest_rules::Rule;
 use palimpsest_spec::Settings;
-use palimpsest_train::{AnySession, TrainError};
+use palimpsest_train::{Engine, TrainError, Trainer};
 use pollster::block_on;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -89,8 +89,8 @@ const PASSES: u32 = 20;
 
 /// Measures.
 pub(crate) fn run(args: &Args) -> ExitCode {
-    let opened = match Opened::open(args.backend) {
-        Ok(opened) => opened,
+    let engine = match backend::open(args.backend) {
+        Ok(engine) => engine,
         Err(error) => {
             eprintln!("error: {error}");
             return ExitCode::from(BAD_INPUT);
@@ -101,22 +101,13 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             let [batch, time, heads, key, value] = [batch, time, heads, key, value].map(|&size| size as usize);
             let shape = ScanShape { batch, time, heads, key, value };
             let forms = [("recurrent", ScanForm::Recurrent), ("chunked", ScanForm::Chunked(*chunk as usize))];
-            palimpsest_rules::rules().iter().flat_map(|rule| forms.map(|form| (rule, form))).try_for_each(|(rule, (name, form))| {
-                let adapter = block_on(scan(args, &opened, rule, name, form, shape))?;
-                if !args.json && name == "chunked" && std::ptr::eq(rule, &palimpsest_rules::rules()[0]) {
-                    eprintln!("on {} ({}), {shape:?}", adapter.name, adapter.interface);
-                }
-                Ok(())
-            })
+            let all = palimpsest_rules::rules().iter().flat_map(|rule| forms.map(|form| (rule, form)));
+            all.into_iter().try_for_each(|(rule, (name, form))| block_on(scan(args, &engine, rule, name, form, shape)))
         }
-        What::Step { settings } => match Settings::from_text_strict(settings) {
-            Ok(settings) => block_on(step(args, &opened, &settings)),
-            Err(corrections) => {
-                let lines: Vec<String> = corrections.iter().map(ToString::to_string).collect();
-                eprintln!("error: {}", lines.join("; "));
-                return ExitCode::from(BAD_INPUT);
-            }
-        },
+        What::Step { settings } => {
+            let Some(settings) = read_settings(settings) else { return ExitCode::from(BAD_INPUT) };
+            block_on(step(args, &engine, &settings))
+        }
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -127,7 +118,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     }
 }
 
-async fn scan(args: &Args, opened: &Opened, rule: &Rule, name: &str, form: ScanForm, shape: ScanShape) -> Result<Adapter, TrainError> {
+async fn scan(args: &Args, engine: &Engine, rule: &Rule, name: &str, form: ScanForm, shape: ScanShape) -> Result<(), TrainError> {
     let layout = rule.step_layout(shape.key, shape.value);
     let mut builder = PlanBuilder::new();
     let rows = [shape.batch, shape.time, shape.heads];
@@ -136,7 +127,7 @@ async fn scan(args: &Args, opened: &Opened, rule: &Rule, name: &str, form: ScanF
     builder.push(Op::Scan(Scan { layout, shape, form, steps, initial: None, o, last: None }));
     let plan = builder.finish(AdamW::default())?;
     let len = plan.tensor(steps).len();
-    let mut session = opened.engine().session(plan).await?;
+    let mut session = engine.session(plan).await?;
     // small numbers, so that no state grows: timing does not depend on them otherwise
     let values: Vec<f32> = (0..len).map(|index| -0.01 * ((index * 37 % 101) as f32 / 101.0)).collect();
     session.write(steps, &values)?;
@@ -157,13 +148,13 @@ async fn scan(args: &Args, opened: &Opened, rule: &Rule, name: &str, form: ScanF
             }
         }
         let what = if backward { "scan forward + backward" } else { "scan forward" };
-        print(args, &session, what, rule.slug(), name, times);
+        line(args, session.adapter(), what, rule.slug(), name, times);
     }
-    Ok(session.adapter().clone())
+    Ok(())
 }
 
-async fn step(args: &Args, opened: &Opened, settings: &Settings) -> Result<(), TrainError> {
-    let mut trainer = train::open(&opened.engine(), settings).await?;
+async fn step(args: &Args, engine: &Engine, settings: &Settings) -> Result<(), TrainError> {
+    let mut trainer = Trainer::open(engine, settings).await?;
     let mut times = Vec::new();
     while times.len() <= args.samples as usize && !trainer.is_done() {
         let before = trainer.step();
@@ -179,21 +170,13 @@ async fn step(args: &Args, opened: &Opened, settings: &Settings) -> Result<(), T
     Ok(())
 }
 
-fn print(args: &Args, session: &AnySession, what: &str, rule: &str, form: &str, times: Vec<f64>) {
-    line(args, session.adapter(), what, rule, form, times);
-}
-
 fn line(args: &Args, adapter: &Adapter, what: &str, rule: &str, form: &str, mut times: Vec<f64>) {
     times.sort_by(f64::total_cmp);
     let (Some(&min), Some(&max)) = (times.first(), times.last()) else { return };
     let median = times[times.len() / 2];
     if args.json {
-        let line = Line { what, rule, form, median, min, max, samples: times.len() as u32, adapter };
-        match serde_json::to_string(&line) {
-            Ok(text) => println!("{text}"),
-            Err(error) => eprintln!("error: {error}"),
-        }
+        print_json(&Line { what, rule, form, median, min, max, samples: times.len() as u32, adapter });
     } else {
-        println!("{what:24} {rule:18} {form:12} {median:9.3} ms (min {min:.3}, max {max:.3})");
+        println!("{what:24} {rule:18} {form:12} {median:9.3} ms (min {min:.3}, max {max:.3})  {}", adapter.name);
     }
 }

@@ -2,6 +2,7 @@
 
 mod backend;
 mod bench;
+mod output;
 mod train;
 mod verify;
 

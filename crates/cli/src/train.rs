@@ -1,12 +1,13 @@
 //! `palimpsest train`: a run from a settings string, the same that a page's link carries.
 
 use crate::BAD_INPUT;
-use crate::backend::{Backend, Opened};
+use crate::backend::{self, Backend};
+use crate::output::{print_json, read_settings};
 use indicatif::{ProgressBar, ProgressStyle};
 use palimpsest_plan::{Adapter, Session};
 use palimpsest_protocol::{Evaluation, Progress};
 use palimpsest_spec::Settings;
-use palimpsest_train::{AnySession, Engine, Model, Recipe, TrainError, Trainer};
+use palimpsest_train::{TrainError, Trainer};
 use pollster::block_on;
 use serde::Serialize;
 use std::io::{IsTerminal, stderr};
@@ -70,16 +71,9 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         println!("{}", palimpsest_spec::help_text());
         return ExitCode::SUCCESS;
     }
-    let settings = match Settings::from_text_strict(&args.settings) {
-        Ok(settings) => settings,
-        Err(corrections) => {
-            let lines: Vec<String> = corrections.iter().map(ToString::to_string).collect();
-            eprintln!("error: {}", lines.join("; "));
-            return ExitCode::from(BAD_INPUT);
-        }
-    };
+    let Some(settings) = read_settings(&args.settings) else { return ExitCode::from(BAD_INPUT) };
     let backend = args.backend.unwrap_or(if settings.wants_cpu() { Backend::Cpu } else { Backend::Gpu });
-    let trainer = Opened::open(backend).map_err(TrainError::from).and_then(|opened| block_on(open(&opened.engine(), &settings)));
+    let trainer = backend::open(backend).map_err(TrainError::from).and_then(|engine| block_on(Trainer::open(&engine, &settings)));
     let trainer = match trainer {
         Ok(trainer) => trainer,
         Err(error) => {
@@ -91,7 +85,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if args.json {
-                print(&Line::Failed { message: error.to_string() });
+                print_json(&Line::Failed { message: error.to_string() });
             }
             eprintln!("error: {error}");
             ExitCode::FAILURE
@@ -99,19 +93,11 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     }
 }
 
-/// A trainer at step 0.
-pub(crate) async fn open(engine: &Engine, settings: &Settings) -> Result<Trainer<AnySession>, TrainError> {
-    let recipe = Recipe::from_settings(settings);
-    let model = Model::record(Recipe::model_shape(settings, engine.kind()), recipe.optimizer)?;
-    let session = engine.session(model.plan.clone()).await?;
-    Trainer::new(model, session, recipe)
-}
-
 async fn train<S: Session>(args: &Args, settings: &Settings, mut trainer: Trainer<S>) -> Result<(), TrainError> {
     let link = settings.to_link();
     let (parameters, state) = (trainer.model().plan.parameter_count(), trainer.model().shape.state());
     if args.json {
-        print(&Line::Start { settings: &link, adapter: trainer.adapter(), parameters, state });
+        print_json(&Line::Start { settings: &link, adapter: trainer.adapter(), parameters, state });
     } else {
         let Adapter { name, interface, .. } = trainer.adapter();
         eprintln!("{} on {name} ({interface}), {parameters} parameters, state of {state} floats", trainer.model().shape.rule.name());
@@ -139,7 +125,7 @@ async fn train<S: Session>(args: &Args, settings: &Settings, mut trainer: Traine
     }
     bar.finish_and_clear();
     if args.json {
-        print(&Line::End {
+        print_json(&Line::End {
             steps: trainer.step(),
             seconds: evaluation.seconds,
             steps_per_second: speed,
@@ -170,7 +156,7 @@ fn bar(steps: u32, json: bool) -> ProgressBar {
 
 fn report(args: &Args, bar: &ProgressBar, progress: Option<Progress>, evaluation: &Evaluation) {
     if args.json {
-        print(&Line::Evaluation { progress, evaluation });
+        print_json(&Line::Evaluation { progress, evaluation });
     } else {
         bar.suspend(|| println!("step {:>6}  {}", evaluation.step, sentence(evaluation)));
     }
@@ -184,11 +170,4 @@ fn sentence(evaluation: &Evaluation) -> String {
         low * 100.0,
         high * 100.0
     )
-}
-
-fn print(line: &Line) {
-    match serde_json::to_string(line) {
-        Ok(text) => println!("{text}"),
-        Err(error) => eprintln!("error: {error}"),
-    }
 }

@@ -1,10 +1,12 @@
 //! `palimpsest verify`: golden files against a backend.
 
 use crate::BAD_INPUT;
-use crate::backend::{Backend, Opened};
+use crate::backend::{self, Backend};
+use crate::output::print_json;
 use clap::ValueEnum;
 use palimpsest_golden::{ArrayKind, Golden, MAX_CHUNK, Report, Row, Tolerance};
 use palimpsest_plan::{Adapter, ScanForm};
+use palimpsest_train::Engine;
 use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -86,8 +88,8 @@ enum Outcome {
 
 /// Checks all files; a bad one does not hide the others.
 pub(crate) fn run(args: &Args) -> ExitCode {
-    let opened = match Opened::open(args.backend) {
-        Ok(opened) => opened,
+    let engine = match backend::open(args.backend) {
+        Ok(engine) => engine,
         Err(error) => {
             eprintln!("error: {error}");
             return ExitCode::from(BAD_INPUT);
@@ -95,7 +97,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     };
     let (mut passed, mut failed, mut unreadable) = (0usize, 0usize, false);
     for path in &args.files {
-        let outcome = check(path, args, &opened);
+        let outcome = check(path, args, &engine);
         match &outcome {
             Outcome::Compared(report, _) if report.passed() => passed += 1,
             Outcome::Compared(..) | Outcome::Refused(_) => failed += 1,
@@ -115,12 +117,12 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     })
 }
 
-fn check(path: &Path, args: &Args, opened: &Opened) -> Outcome {
+fn check(path: &Path, args: &Args, engine: &Engine) -> Outcome {
     let golden = match read(path) {
         Ok(golden) => golden,
         Err(message) => return Outcome::Unreadable(message),
     };
-    match opened.verify(&golden, args.form(), Tolerance::of(args.backend.kind(), args.form())) {
+    match backend::verify(engine, &golden, args.form(), Tolerance::of(engine.kind(), args.form())) {
         Ok((report, adapter)) => Outcome::Compared(report, adapter),
         // A driver's words may be many lines.
         Err(error) => Outcome::Refused(error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")),
@@ -170,11 +172,4 @@ fn row(row: &Row) -> String {
 /// The name under which the command line knows a value.
 fn name(value: impl ValueEnum) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
-}
-
-fn print_json(line: &impl Serialize) {
-    match serde_json::to_string(line) {
-        Ok(line) => println!("{line}"),
-        Err(error) => eprintln!("error: a line of JSON could not be written: {error}"),
-    }
 }

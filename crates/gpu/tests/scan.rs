@@ -3,7 +3,7 @@
 use palimpsest_cpu::CpuSession;
 use palimpsest_gpu::{Device, GpuSession, Options};
 use palimpsest_plan::{AdamW, Op, Plan, PlanBuilder, Scan, ScanForm, ScanShape, Session, TensorId};
-use palimpsest_rules::{Kind, StepLayout, StepSlots};
+use palimpsest_rules::{Kind, StepLayout, StepParts};
 use pollster::block_on;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -26,20 +26,8 @@ const LAYOUTS: [&[Parts]; 7] = [
 const SHAPES: [[usize; 5]; 3] = [[1, 1, 1, 4, 4], [2, 37, 3, 8, 20], [1, 19, 2, 36, 28]];
 
 fn layout(parts: &[Parts], key: usize, value: usize) -> StepLayout {
-    let mut stride = 0;
-    let mut slot = |width: usize| {
-        stride += width;
-        stride - width
-    };
-    let query = slot(key);
-    let steps = parts.iter().map(|&(decay, erase, write)| StepSlots {
-        decay: decay.map(|kind| (slot(if kind == Kind::Scalar { 4 } else { key }), kind)),
-        key: slot(key),
-        erase: erase.then(|| slot(key)),
-        write: write.then(|| slot(value)),
-    });
-    let steps = steps.collect();
-    StepLayout { stride, query, steps }
+    let parts: Vec<StepParts> = parts.iter().map(|&(decay, erase, write)| StepParts { decay, erase, write }).collect();
+    StepLayout::new(&parts, key, value)
 }
 
 /// Scans over one tensor of steps and one initial state; every scan after the first to run backwards adds to their gradients.

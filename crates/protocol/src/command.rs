@@ -1,6 +1,5 @@
 //! What the page asks for.
 
-use crate::BenchRequest;
 use serde::{Deserialize, Serialize};
 
 /// A run, numbered by the page.
@@ -42,8 +41,6 @@ pub enum Command {
     Look(Look),
     /// Recomputes the golden subset on this device; answers [`crate::Event::Checked`] per file and form, then [`crate::Event::CheckDone`].
     SelfCheck,
-    /// Measures scans on this device; answers [`crate::Event::Benched`] per cell, then [`crate::Event::BenchDone`].
-    Bench(BenchRequest),
-    /// Stops a benchmark or self-check.
+    /// Stops a self-check.
     Cancel,
 }

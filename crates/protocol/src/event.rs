@@ -1,6 +1,6 @@
 //! What the worker reports.
 
-use crate::{Adapter, BenchCell, CheckRow, RunId, Trace};
+use crate::{Adapter, CheckRow, RunId, Trace};
 use palimpsest_tasks::Role;
 use serde::{Deserialize, Serialize};
 
@@ -226,13 +226,6 @@ pub enum Event {
         passed: u32,
         /// Rows outside.
         failed: u32,
-    },
-    /// One cell of the benchmark.
-    Benched(BenchCell),
-    /// The benchmark ended; true when cancelled.
-    BenchDone {
-        /// Whether it was stopped early.
-        cancelled: bool,
     },
     /// A command that could not be carried out, in one sentence. Training is not affected.
     Refused(String),

@@ -34,11 +34,6 @@ impl InputLayout {
     pub fn slot(&self, input: usize) -> usize {
         self.slots[input]
     }
-
-    /// First float of a head-scope input in the row of head gradients.
-    pub fn head_slot(&self, input: usize) -> usize {
-        self.slots[input]
-    }
 }
 
 /// One step in a row of packed steps.
@@ -66,7 +61,8 @@ pub struct StepLayout {
 }
 
 impl StepLayout {
-    pub(crate) fn new(steps: &[StepParts], key: usize, value: usize) -> StepLayout {
+    /// Packs steps with these parts, for K and V.
+    pub fn new(steps: &[StepParts], key: usize, value: usize) -> StepLayout {
         let mut stride = 0;
         let mut slot = |width: usize| {
             let first = stride;

@@ -2,7 +2,7 @@
 
 use palimpsest_gpu::{Device, Options};
 use palimpsest_spec::Settings;
-use palimpsest_train::{AnySession, Engine, Model, Recipe, Trainer};
+use palimpsest_train::{AnySession, Engine, Trainer};
 use pollster::block_on;
 
 const SMALL: &str = "length=24&pairs=2&vocab=16&width=16&heads=2&key=8&value=8&batch=8&eval=16&warmup=5&steps=20";
@@ -12,10 +12,7 @@ const TOLERANCE: f32 = 1e-3;
 
 fn trainer(settings: &str, engine: &Engine) -> Trainer<AnySession> {
     let settings = Settings::from_text_strict(settings).unwrap();
-    let recipe = Recipe::from_settings(&settings);
-    let model = Model::record(Recipe::model_shape(&settings, engine.kind()), recipe.optimizer).unwrap();
-    let session = block_on(engine.session(model.plan.clone())).unwrap();
-    Trainer::new(model, session, recipe).unwrap()
+    block_on(Trainer::open(engine, &settings)).unwrap()
 }
 
 fn losses(trainer: &mut Trainer<AnySession>) -> Vec<f32> {

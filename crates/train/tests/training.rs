@@ -10,11 +10,7 @@ const SMALL: &str = "backend=cpu&length=24&pairs=2&vocab=16&width=16&heads=2&key
 
 fn trainer(settings: &str) -> Trainer<AnySession> {
     let settings = Settings::from_text_strict(settings).unwrap();
-    let recipe = Recipe::from_settings(&settings);
-    let engine = Engine::Cpu;
-    let model = Model::record(Recipe::model_shape(&settings, engine.kind()), recipe.optimizer).unwrap();
-    let session = block_on(engine.session(model.plan.clone())).unwrap();
-    Trainer::new(model, session, recipe).unwrap()
+    block_on(Trainer::open(&Engine::Cpu, &settings)).unwrap()
 }
 
 fn losses(trainer: &mut Trainer<AnySession>) -> Vec<f32> {

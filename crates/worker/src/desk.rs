@@ -58,7 +58,6 @@ impl Desk {
                 }
                 Vec::new()
             }
-            Command::Bench(_) => vec![Event::Refused("this build has no benchmark yet".to_owned())],
             Command::Cancel => {
                 self.check = None;
                 Vec::new()

@@ -2,7 +2,7 @@
 
 use palimpsest_protocol::{Event, Failure, Look, Phase, RunFacts, RunId};
 use palimpsest_spec::Settings;
-use palimpsest_train::{AnySession, Engine, Model, Recipe, TrainError, Trainer, View};
+use palimpsest_train::{AnySession, Engine, TrainError, Trainer, View};
 
 /// One run and what is shown of it.
 pub(crate) struct Run {
@@ -16,10 +16,7 @@ pub(crate) struct Run {
 impl Run {
     /// Builds the model on an engine.
     pub(crate) async fn open(engine: &Engine, id: RunId, settings: Settings, look: Look) -> Result<Run, TrainError> {
-        let recipe = Recipe::from_settings(&settings);
-        let model = Model::record(Recipe::model_shape(&settings, engine.kind()), recipe.optimizer)?;
-        let session = engine.session(model.plan.clone()).await?;
-        let trainer = Trainer::new(model, session, recipe)?;
+        let trainer = Trainer::open(engine, &settings).await?;
         Ok(Run { id, settings, look, phase: Phase::Ready, trainer })
     }
 
@@ -99,13 +96,12 @@ impl Run {
         if !matches!(self.phase, Phase::Ready | Phase::Paused) {
             return Ok(Vec::new());
         }
-        let due_before = self.trainer.step();
         let mut events = self.advance(1).await?;
         if self.phase != Phase::Done {
             self.phase = Phase::Paused;
             events.push(self.phase_event());
         }
-        if self.trainer.step() != due_before && !self.trainer.evaluation_due() {
+        if !self.trainer.evaluation_due() {
             events.extend(self.show().await?);
         }
         Ok(events)

@@ -3,7 +3,7 @@
 use super::trace::trace;
 use super::*;
 use palimpsest_plan::{Moment, ScanShape, TensorId};
-use palimpsest_rules::{Kind, StepLayout, StepSlots};
+use palimpsest_rules::{Kind, StepLayout, StepParts};
 
 /// Steps as `(decay, erase, write)`: every combination of parts that changes a code path.
 const LAYOUTS: [&[(Option<Kind>, bool, bool)]; 6] = [
@@ -19,20 +19,8 @@ const LAYOUTS: [&[(Option<Kind>, bool, bool)]; 6] = [
 const SHAPES: [[usize; 5]; 5] = [[1, 1, 1, 4, 4], [2, 17, 3, 8, 4], [1, 37, 2, 4, 12], [1, 19, 1, 20, 28], [2, 5, 1, 12, 8]];
 
 fn layout(parts: &[(Option<Kind>, bool, bool)], key: usize, value: usize) -> StepLayout {
-    let mut stride = 0;
-    let mut slot = |width: usize| {
-        stride += width;
-        stride - width
-    };
-    let query = slot(key);
-    let steps = parts.iter().map(|&(decay, erase, write)| StepSlots {
-        decay: decay.map(|kind| (slot(if kind == Kind::Scalar { 4 } else { key }), kind)),
-        key: slot(key),
-        erase: erase.then(|| slot(key)),
-        write: write.then(|| slot(value)),
-    });
-    let steps = steps.collect();
-    StepLayout { stride, query, steps }
+    let parts: Vec<StepParts> = parts.iter().map(|&(decay, erase, write)| StepParts { decay, erase, write }).collect();
+    StepLayout::new(&parts, key, value)
 }
 
 fn scan(form: ScanForm, parts: &[(Option<Kind>, bool, bool)], [batch, time, heads, key, value]: [usize; 5]) -> Scan {

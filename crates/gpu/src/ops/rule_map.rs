@@ -59,7 +59,7 @@ pub(crate) fn backward(op: &RuleMap, adds: &[bool], r: &mut impl Recorder) {
     let outputs = indices.zip(&op.heads).zip(&adds[1..]).filter_map(|((index, &tensor), &add)| {
         let takes = r.plan().gradient(tensor).is_some() || r.plan().parameter_offset(tensor).is_some();
         let width = r.plan().tensor(tensor).len() / shape.heads;
-        let (group_stride, first) = (layout.head_stride, layout.head_slot(index));
+        let (group_stride, first) = (layout.head_stride, layout.slot(index));
         let (region, count) = (Region::Gradient(tensor), shape.heads * width);
         takes.then_some(Output { region, count, group: width, group_stride, first, width: 1, add })
     });

@@ -1,0 +1,21 @@
+//! What commands print alike.
+
+use palimpsest_spec::{Correction, Settings};
+use serde::Serialize;
+
+/// One line of JSON on standard output.
+pub(crate) fn print_json(line: &impl Serialize) {
+    match serde_json::to_string(line) {
+        Ok(line) => println!("{line}"),
+        Err(error) => eprintln!("error: a line of JSON could not be written: {error}"),
+    }
+}
+
+/// Settings as a command got them, or one line of all that is wrong with them on standard error.
+pub(crate) fn read_settings(text: &str) -> Option<Settings> {
+    let tell = |corrections: Vec<Correction>| {
+        let lines: Vec<String> = corrections.iter().map(ToString::to_string).collect();
+        eprintln!("error: {}", lines.join("; "));
+    };
+    Settings::from_text_strict(text).map_err(tell).ok()
+}
