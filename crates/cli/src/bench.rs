@@ -2,7 +2,7 @@
 
 use crate::BAD_INPUT;
 use crate::backend::{self, Backend};
-use crate::output::{print_json, read_settings};
+use crate::output::{print_json, read_settings, say};
 use palimpsest_plan::{AdamW, Adapter, Op, PlanBuilder, Role, Scan, ScanForm, ScanShape, Session};
 use palimpsest_rules::Rule;
 use palimpsest_spec::Settings;
@@ -177,6 +177,6 @@ fn line(args: &Args, adapter: &Adapter, what: &str, rule: &str, form: &str, mut 
     if args.json {
         print_json(&Line { what, rule, form, median, min, max, samples: times.len() as u32, adapter });
     } else {
-        println!("{what:24} {rule:18} {form:12} {median:9.3} ms (min {min:.3}, max {max:.3})  {}", adapter.name);
+        say(&format!("{what:24} {rule:18} {form:12} {median:9.3} ms (min {min:.3}, max {max:.3})  {}", adapter.name));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::BAD_INPUT;
 use crate::backend::{self, Backend};
-use crate::output::{print_json, read_settings};
+use crate::output::{print_json, read_settings, say};
 use indicatif::{ProgressBar, ProgressStyle};
 use palimpsest_plan::{Adapter, Session};
 use palimpsest_protocol::{Evaluation, Progress};
@@ -68,7 +68,7 @@ enum Line<'a> {
 /// Trains.
 pub(crate) fn run(args: &Args) -> ExitCode {
     if args.list {
-        println!("{}", palimpsest_spec::help_text());
+        say(&palimpsest_spec::help_text());
         return ExitCode::SUCCESS;
     }
     let Some(settings) = read_settings(&args.settings) else { return ExitCode::from(BAD_INPUT) };
@@ -134,9 +134,9 @@ async fn train<S: Session>(args: &Args, settings: &Settings, mut trainer: Traine
             evaluation: &evaluation,
         });
     } else {
-        println!("{}", sentence(&evaluation));
+        say(&sentence(&evaluation));
         if let Some((step, seconds)) = evaluation.reached_99 {
-            println!("99 % first reached at step {step}, after {seconds:.1} s of training");
+            say(&format!("99 % first reached at step {step}, after {seconds:.1} s of training"));
         }
     }
     Ok(())
@@ -158,7 +158,7 @@ fn report(args: &Args, bar: &ProgressBar, progress: Option<Progress>, evaluation
     if args.json {
         print_json(&Line::Evaluation { progress, evaluation });
     } else {
-        bar.suspend(|| println!("step {:>6}  {}", evaluation.step, sentence(evaluation)));
+        bar.suspend(|| say(&format!("step {:>6}  {}", evaluation.step, sentence(evaluation))));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::BAD_INPUT;
 use crate::backend::{self, Backend};
-use crate::output::print_json;
+use crate::output::{print_json, say};
 use clap::ValueEnum;
 use palimpsest_golden::{ArrayKind, Golden, MAX_CHUNK, Report, Row, Tolerance};
 use palimpsest_plan::{Adapter, ScanForm};
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     if args.json {
         print_json(&Counts { passed, failed });
     } else {
-        println!("{passed} passed, {failed} failed");
+        say(&format!("{passed} passed, {failed} failed"));
     }
     ExitCode::from(match (unreadable, failed) {
         (true, _) => BAD_INPUT,
@@ -158,7 +158,7 @@ fn print(path: &Path, args: &Args, outcome: Outcome) {
     } else if let Some(report) = report {
         let verdict = if report.passed() { "ok    " } else { "FAILED" };
         let rows: Vec<String> = report.rows.iter().map(row).collect();
-        println!("{verdict} {file}  {}", rows.join("  "));
+        say(&format!("{verdict} {file}  {}", rows.join("  ")));
     }
 }
 
