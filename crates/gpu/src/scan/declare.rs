@@ -99,7 +99,9 @@ impl Kernel {
 
     /// Records one launch of `workgroups` workgroups of the text in `parts`.
     pub(super) fn dispatch(self, parts: &[&str], workgroups: usize, r: &mut impl Recorder) {
-        let text = unroll(&parts.concat(), &|name| self.sizes.get(name).copied());
+        let text = parts.concat();
+        // The recorder writes out what it knows the sizes of by itself; here sizes may also be sums of others.
+        let text = if r.limits().software { text } else { unroll(&text, &|name| self.sizes.get(name).copied()) };
         let groups = fold(workgroups, r.limits());
         let source = self.header.source(&[&self.declarations, STEPS, &text]);
         r.dispatch(Dispatch { label: self.label, source, bindings: self.bindings, groups });
