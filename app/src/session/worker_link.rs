@@ -45,6 +45,6 @@ mod tests {
         assert!(link.apply(&Event::Device { adapter: adapter(AdapterKind::Cpu, "cpu"), fallback: lost.clone() }));
         assert_eq!(link.adapter.as_ref().map(|a| a.kind), Some(AdapterKind::Cpu));
         assert_eq!(link.fallback, lost);
-        assert!(!link.apply(&Event::CheckDone { passed: 0, failed: 0 }));
+        assert!(!link.apply(&Event::CheckDone { passed: 0, failed: 0, cut: None }));
     }
 }

@@ -226,6 +226,8 @@ pub enum Event {
         passed: u32,
         /// Rows outside.
         failed: u32,
+        /// Why the rest could not be checked.
+        cut: Option<String>,
     },
     /// A command that could not be carried out, in one sentence. Training is not affected.
     Refused(String),

@@ -1,7 +1,7 @@
 //! The self-check: golden files on this device, one form at a time.
 
 use palimpsest_golden::{Golden, Tolerance, Verification, subset};
-use palimpsest_plan::ScanForm;
+use palimpsest_plan::{BackendError, ScanForm};
 use palimpsest_protocol::{CheckRow, Event};
 use palimpsest_train::{Engine, TrainError};
 use std::collections::VecDeque;
@@ -11,6 +11,7 @@ const CHUNK: usize = 16;
 
 /// A self-check under way.
 pub(crate) struct Check {
+    engine: Engine,
     left: VecDeque<(Golden, ScanForm)>,
     passed: u32,
     failed: u32,
@@ -18,20 +19,24 @@ pub(crate) struct Check {
 
 impl Check {
     /// All built-in files, in both forms. A file that cannot be read is an error of the build.
-    pub(crate) fn new() -> Result<Check, String> {
+    pub(crate) fn new(engine: Engine) -> Result<Check, String> {
         let files = subset().map_err(|error| error.to_string())?;
         let forms = [ScanForm::Recurrent, ScanForm::Chunked(CHUNK)];
         let left = files.into_iter().flat_map(|golden| forms.map(|form| (golden.clone(), form))).collect();
-        Ok(Check { left, passed: 0, failed: 0 })
+        Ok(Check { engine, left, passed: 0, failed: 0 })
     }
 
-    /// The next file and form, and whether there are more.
-    pub(crate) async fn advance(&mut self, engine: &Engine) -> (Vec<Event>, bool) {
+    /// The next file and form. The check has ended with [`Event::CheckDone`].
+    ///
+    /// # Errors
+    /// [`BackendError::DeviceLost`]: nothing more can be checked.
+    pub(crate) async fn advance(&mut self) -> Result<Event, TrainError> {
         let Some((golden, form)) = self.left.pop_front() else {
-            return (vec![Event::CheckDone { passed: self.passed, failed: self.failed }], false);
+            return Ok(self.close(None));
         };
-        let (errors, passed) = match compare(engine, &golden, form).await {
+        let (errors, passed) = match compare(&self.engine, &golden, form).await {
             Ok(compared) => compared,
+            Err(error @ TrainError::Backend(BackendError::DeviceLost(_))) => return Err(error),
             // what could not run has no error to show, and has not passed
             Err(error) => (vec![(error.to_string(), f64::INFINITY, 0.0)], false),
         };
@@ -42,7 +47,12 @@ impl Check {
             ScanForm::Chunked(_) => "chunked",
         };
         let (rule, regime) = (golden.rule().slug().to_owned(), golden.regime().to_owned());
-        (vec![Event::Checked(CheckRow { rule, regime, form: form.to_owned(), errors, passed })], true)
+        Ok(Event::Checked(CheckRow { rule, regime, form: form.to_owned(), errors, passed }))
+    }
+
+    /// The closing count, and why it is not the whole.
+    pub(crate) fn close(&self, cut: Option<String>) -> Event {
+        Event::CheckDone { passed: self.passed, failed: self.failed, cut }
     }
 }
 

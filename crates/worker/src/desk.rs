@@ -52,7 +52,8 @@ impl Desk {
                 self.settle(outcome).await
             }
             Command::SelfCheck => {
-                match Check::new() {
+                let wants_cpu = self.run.as_ref().is_some_and(|run| run.settings.wants_cpu());
+                match Check::new(self.devices.engine(wants_cpu).0) {
                     Ok(check) => self.check = Some(check),
                     Err(error) => return vec![Event::Refused(error)],
                 }
@@ -67,11 +68,17 @@ impl Desk {
 
     /// A burst of training, or one row of the self-check.
     pub async fn advance(&mut self) -> Vec<Event> {
-        if let Some(check) = &mut self.check {
-            let (events, more) = check.advance(&self.devices.engine(false).0).await;
-            if !more {
-                self.check = None;
-            }
+        if let Some(mut check) = self.check.take() {
+            let error = match check.advance().await {
+                Ok(done @ Event::CheckDone { .. }) => return vec![done],
+                Ok(event) => {
+                    self.check = Some(check);
+                    return vec![event];
+                }
+                Err(error) => error,
+            };
+            let mut events = vec![check.close(Some(error.to_string()))];
+            events.extend(self.settle(Err(error)).await);
             return events;
         }
         match &mut self.run {

@@ -70,7 +70,7 @@ fn the_self_check_passes_on_this_processor() {
                     assert!(row.passed, "{row:?}");
                     rows += 1;
                 }
-                Event::CheckDone { passed, failed } => assert_eq!((passed, failed), (rows, 0)),
+                Event::CheckDone { passed, failed, cut } => assert_eq!((passed, failed, cut), (rows, 0, None)),
                 other => panic!("{other:?}"),
             }
         }

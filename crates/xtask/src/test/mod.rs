@@ -15,6 +15,9 @@ use crate::site;
 use closing::Runner;
 use stages::Stages;
 
+/// Modules that a build script lists, so that cargo fmt does not see them.
+const TASKS: &str = "crates/tasks/src/tasks";
+
 #[derive(Args)]
 pub(crate) struct Test {
     /// Run only these parts, separated by commas
@@ -45,6 +48,10 @@ impl Test {
             match part {
                 Part::Fmt => {
                     stages.run("formatting", Runner::Silent, shell.command("cargo", ["fmt", "--all", "--check"]));
+                    let arguments = ["--check", "--edition", "2024", "--config-path", "rustfmt.toml"];
+                    let mut tasks = shell.command("rustfmt", arguments);
+                    tasks.args(files_in(shell, TASKS, "rs")?);
+                    stages.run("formatting of the tasks", Runner::Silent, tasks);
                 }
                 Part::Clippy => clippy(shell, &mut stages),
                 Part::Native => native(shell, &mut stages),
@@ -102,7 +109,7 @@ fn native(shell: &Shell, stages: &mut Stages) {
 }
 
 fn verify(shell: &Shell, stages: &mut Stages) -> Result<()> {
-    let files = golden(shell)?;
+    let files = files_in(shell, "tests/golden", "json")?;
     let build = ["build", "--release", "--package", "palimpsest-cli"];
     let built = stages.run("the command line in release", Runner::Silent, shell.command("cargo", build));
     for backend in ["cpu", "gpu"] {
@@ -122,14 +129,14 @@ fn verify(shell: &Shell, stages: &mut Stages) -> Result<()> {
     Ok(())
 }
 
-/// The golden files, by paths from the root of the repository.
-fn golden(shell: &Shell) -> Result<Vec<PathBuf>> {
-    let folder = PathBuf::from("tests/golden");
+/// The files of a folder with this extension, sorted, by paths from the root of the repository.
+fn files_in(shell: &Shell, folder: &str, extension: &str) -> Result<Vec<PathBuf>> {
+    let folder = PathBuf::from(folder);
     let entries = std::fs::read_dir(shell.root().join(&folder)).map_err(|source| Error::File { path: folder.clone(), source })?;
     let names = entries.flatten().map(|entry| folder.join(entry.file_name()));
-    let mut files: Vec<_> = names.filter(|path| path.extension().is_some_and(|extension| extension == "json")).collect();
+    let mut files: Vec<_> = names.filter(|path| path.extension().is_some_and(|found| found == extension)).collect();
     files.sort();
-    if files.is_empty() { Err(Error::Failed("tests/golden has no .json file".into())) } else { Ok(files) }
+    if files.is_empty() { Err(Error::Failed(format!("{} has no .{extension} file", folder.display()))) } else { Ok(files) }
 }
 
 fn browser(shell: &Shell, stages: &mut Stages) {
