@@ -1,7 +1,8 @@
-// Gradient of the recurrent scan for columns FIRST .. FIRST + COLS of V, one workgroup per (batch, head).
+// Gradient of the recurrent scan for columns FIRST .. FIRST + COLS of V. EVERY tokens at a time, in any order: the state before
+// them and the state's gradient after them are known. GROUPS workgroups share the (batch, head, EVERY tokens) out.
 //
-// Thread (kx, vx) holds a KEYS x VALUES4 * 4 block of S and of its gradient D. Chunks of EVERY tokens run backwards: from
-// the checkpoint the decayed states S' and the edits r are computed again onto a tape that only their own thread reads, then
+// Thread (kx, vx) holds a KEYS x VALUES4 * 4 block of S and of its gradient D. From the checkpoint on the decayed states S' and
+// the edits r are computed again onto a tape that only their own thread reads, then token by token backwards
 //   o = S^T q:        dq = S do,   D += q do^T
 //   S = S' + k r^T:   dk = D r,    dr = D^T k,   du = dr
 //   r = u - S'^T a:   da = -S' dr, D -= a dr^T
@@ -37,10 +38,7 @@ fn row_total(quantity: u32, k4: u32) -> vec4<f32> {
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let bh = group.y * groups.x + group.x;
-    if (bh >= B * H) {
-        return;
-    }
+    let own = group.y * groups.x + group.x;
     let kx = lane / VX;
     let vx = lane % VX;
     let key4 = kx * KEYS4;
@@ -51,19 +49,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     var state: array<vec4<f32>, KEYS * VALUES4>;
     var grad: array<vec4<f32>, KEYS * VALUES4>;
     var edit: array<vec4<f32>, VALUES4>;
-    for (var i = 0u; i < KEYS; i++) { // unroll
-        for (var j = 0u; j < VALUES4; j++) { // unroll
-            grad[i * VALUES4 + j] = last_gradient_at(bh * K * V4 + corner + i * V4 + j);
-        }
-    }
-
-    for (var back = 0u; back < CHECKPOINTS; back++) {
-        let chunk = CHECKPOINTS - 1u - back;
-        let first = chunk * EVERY;
+    for (var item = own; item < B * H * CHECKPOINTS; item += GROUPS) {
+        let bh = item / CHECKPOINTS;
+        let first = (item % CHECKPOINTS) * EVERY;
         let end = min(first + EVERY, T);
         for (var i = 0u; i < KEYS; i++) { // unroll
             for (var j = 0u; j < VALUES4; j++) { // unroll
-                state[i * VALUES4 + j] = checkpoints[(bh * CHECKPOINTS + chunk) * K * V4 + corner + i * V4 + j];
+                state[i * VALUES4 + j] = checkpoints[item * K * V4 + corner + i * V4 + j];
+                grad[i * VALUES4 + j] = d_states[item * K * V4 + corner + i * V4 + j];
             }
         }
 
@@ -71,7 +64,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
         for (var t = first; t < end; t++) {
             let row = row_start(bh, t);
             for (var s = 0u; s < STEPS; s++) {
-                let tape_at = ((bh * EVERY + t - first) * STEPS + s) * TAPE4 * WG + lane;
+                let tape_at = ((own * EVERY + t - first) * STEPS + s) * TAPE4 * WG + lane;
                 for (var j = 0u; j < VALUES4; j++) { // unroll
                     edit[j] = vec4<f32>();
                 }
@@ -119,7 +112,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             let read_at = (((bh / H) * T + t) * H + bh % H) * V4 + value4;
             for (var s_back = 0u; s_back < STEPS; s_back++) {
                 let s = STEPS - 1u - s_back;
-                let tape_at = ((bh * EVERY + t - first) * STEPS + s) * TAPE4 * WG + lane;
+                let tape_at = ((own * EVERY + t - first) * STEPS + s) * TAPE4 * WG + lane;
                 for (var j = 0u; j < VALUES4; j++) { // unroll
                     edit[j] = tape[tape_at + (KEYS * VALUES4 + j) * WG];
                 }
@@ -226,12 +219,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
                     }
                 }
             }
-        }
-    }
-
-    for (var i = 0u; i < KEYS; i++) { // unroll
-        for (var j = 0u; j < VALUES4; j++) { // unroll
-            initial_gradient_put(bh * K * V4 + corner + i * V4 + j, grad[i * VALUES4 + j]);
         }
     }
 }

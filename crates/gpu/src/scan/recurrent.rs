@@ -6,6 +6,7 @@ use crate::kernel::{Access, Recorder, Region, ScratchId};
 use palimpsest_plan::Scan;
 
 const FORWARD: &str = include_str!("../../../../shaders/kernels/scan_recurrent.wgsl");
+const REVERSE: &str = include_str!("../../../../shaders/kernels/scan_recurrent_reverse.wgsl");
 const BACKWARD: &str = include_str!("../../../../shaders/kernels/scan_recurrent_backward.wgsl");
 
 /// Columns of V of a forward workgroup: a subgroup's width on most GPUs.
@@ -16,58 +17,106 @@ const KEYS4: usize = 2;
 const THREADS: usize = 128;
 /// Most tokens staged at once.
 const TILE: usize = 16;
-/// Tokens between checkpoints, doubled while checkpoints are the largest buffer.
+/// Tokens between checkpoints: checkpoints take K V / EVERY floats a token, the steps about 5 K.
 const EVERY: usize = 16;
-/// Bytes that checkpoints or the tape may take before the interval changes.
-const LARGE: usize = 64 << 20;
+/// Bytes of the tape that all backward workgroups share, so that it stays in the cache of a large GPU.
+const TAPE_BYTES: usize = 32 << 20;
+/// Fewest workgroups of a backward pass, whatever tape they need.
+const FEWEST_GROUPS: usize = 128;
 /// Floats of the state that a backward thread holds at most, twice.
 const BLOCK: usize = 64;
 
+/// How the columns of S are shared out in the kernels that go token by token.
+struct Columns {
+    /// Columns of V of a workgroup.
+    count: usize,
+    /// Threads that share a column.
+    split: usize,
+    /// Workgroups that share the columns of a head.
+    slices: usize,
+    /// Tokens staged at once.
+    tile: usize,
+    /// Floats of a turn in which threads of a column exchange `floats` each: two turns, only where a column is split.
+    exchange: usize,
+}
+
+impl Columns {
+    /// For a kernel that stages the steps and `staged` floats a column and token, and exchanges values of so many `floats`.
+    fn new(op: &Scan, staged: usize, floats: usize) -> Columns {
+        let count = COLUMNS.min(op.shape.value);
+        let split = split(op.shape.key / 4, count);
+        let exchange = if split > 1 { 2 * count * split } else { 1 };
+        let room = WORKGROUP_BYTES - 4 * exchange * floats;
+        let tile = (room / (4 * (op.layout.stride + staged * count))).clamp(1, TILE);
+        Columns { count, split, slices: op.shape.value.div_ceil(count), tile, exchange }
+    }
+
+    fn threads(&self) -> usize {
+        self.count * self.split
+    }
+
+    fn kernel(&self, label: &'static str, op: &Scan) -> Kernel {
+        let every = every(op);
+        Kernel::new(label, op)
+            .size("WG", self.threads())
+            .size("COLS", self.count)
+            .size("SPLIT", self.split)
+            .size("KEYS4", op.shape.key / 4 / self.split)
+            .size("SLICES", self.slices)
+            .size("TILE", self.tile)
+            .size("AHEAD", (self.tile * op.layout.stride / 4).div_ceil(self.threads()))
+            .size("PARTS", self.exchange)
+            .size("EVERY", every)
+            .size("CHECKPOINTS", op.shape.time.div_ceil(every))
+    }
+
+    fn groups(&self, op: &Scan) -> usize {
+        op.shape.batch * op.shape.heads * self.slices
+    }
+}
+
 /// Records `o`, the last state, and checkpoints `[B, H, ceil(T / EVERY), K, V]` when a backward pass follows.
 pub(super) fn forward(op: &Scan, r: &mut impl Recorder) {
-    let shape = op.shape;
-    let columns = COLUMNS.min(shape.value);
-    let split = split(shape.key / 4, columns);
-    let slices = shape.value.div_ceil(columns);
-    let threads = columns * split;
-    // Two turns of two floats per thread, only where a column is split.
-    let exchange = if split > 1 { 2 * threads } else { 1 };
-    let tile = ((WORKGROUP_BYTES - exchange * 8) / (4 * op.layout.stride)).clamp(1, TILE);
+    let columns = Columns::new(op, 0, 2);
     let saves = !r.plan().backward.is_empty();
-    let every = every(op);
-    let checkpoints = saves.then(|| checkpoints(op, every, r));
-    Kernel::new("scan.recurrent", op)
-        .size("WG", threads)
-        .size("COLS", columns)
-        .size("SPLIT", split)
-        .size("KEYS4", shape.key / 4 / split)
-        .size("SLICES", slices)
-        .size("TILE", tile)
-        .size("AHEAD", (tile * op.layout.stride / 4).div_ceil(threads))
-        .size("PARTS", exchange)
+    let checkpoints = saves.then(|| kept(op, "scan.checkpoints", states(op), r));
+    columns
+        .kernel("scan.recurrent", op)
         .flag("SAVES", saves)
-        .size("EVERY", every)
-        .size("CHECKPOINTS", shape.time.div_ceil(every))
         .bind("o", "f32", Region::Tensor(op.o), Access::ReadWrite)
         .read_or_zero("initial_at", "f32", op.initial.map(Region::Tensor))
         .write_or_drop("last_put", "f32", op.last.map(Region::Tensor), false)
         .write_or_drop("save", "f32", checkpoints, false)
-        .dispatch(&[FORWARD], shape.batch * shape.heads * slices, r);
+        .dispatch(&[FORWARD], columns.groups(op), r);
 }
 
-/// Records the gradients of the steps and of the initial state. Slices of V follow each other and add up: sums over V stay in order.
+/// Records the gradients of the steps and of the initial state: first the state's gradient token by token, then all others, EVERY
+/// tokens beside each other. Slices of V follow each other and add up: sums over V stay in order.
 pub(super) fn backward(op: &Scan, adds: &[bool], r: &mut impl Recorder) {
     let shape = op.shape;
     let every = every(op);
-    let checkpoints = checkpoints(op, every, r);
+    let checkpoints = kept(op, "scan.checkpoints", states(op), r);
+    let d_states = Region::Scratch(r.scratch("scan.d_states", states(op)));
     let last_gradient = gradient(r.plan(), op.last);
     let initial_gradient = gradient(r.plan(), op.initial);
     let adds_initial = adds.get(1).copied().unwrap_or(false);
+    let columns = Columns::new(op, 1, 1);
+    columns
+        .kernel("scan.recurrent.reverse", op)
+        .size("AHEAD_READS", (columns.tile * columns.count).div_ceil(columns.threads()))
+        .bind("d_o", "f32", Region::Gradient(op.o), Access::Read)
+        .bind("d_states", "f32", d_states, Access::ReadWrite)
+        .read_or_zero("last_gradient_at", "f32", last_gradient)
+        .write_or_drop("initial_gradient_put", "f32", initial_gradient, adds_initial)
+        .dispatch(&[REVERSE], columns.groups(op), r);
+    let items = shape.batch * shape.heads * shape.time.div_ceil(every);
     for slice in slices(shape.key, shape.value) {
-        let tape = shape.batch * shape.heads * every * op.layout.steps.len() * slice.tape() * slice.threads(shape.key);
-        let tape: ScratchId = r.scratch("scan.tape", tape);
+        let tape = every * op.layout.steps.len() * slice.tape() * slice.threads(shape.key);
+        let groups = (TAPE_BYTES / (4 * tape)).max(FEWEST_GROUPS).min(items);
+        let tape: ScratchId = r.scratch("scan.tape", groups * tape);
         Kernel::new("scan.recurrent.backward", op)
             .size("WG", slice.threads(shape.key))
+            .size("GROUPS", groups)
             .size("KX", shape.key / slice.keys)
             .size("VX", slice.columns / slice.values)
             .size("KEYS", slice.keys)
@@ -81,12 +130,11 @@ pub(super) fn backward(op: &Scan, adds: &[bool], r: &mut impl Recorder) {
             .flag("ADDS", adds[0])
             .flag("ROWS_ADD", adds[0] || slice.first > 0)
             .read("checkpoints", checkpoints)
+            .read("d_states", d_states)
             .write("tape", Region::Scratch(tape))
             .read("d_o", Region::Gradient(op.o))
             .write("d_steps", Region::Gradient(op.steps))
-            .read_or_zero("last_gradient_at", "vec4<f32>", last_gradient)
-            .write_or_drop("initial_gradient_put", "vec4<f32>", initial_gradient, adds_initial)
-            .dispatch(&[BACKWARD], shape.batch * shape.heads, r);
+            .dispatch(&[BACKWARD], groups, r);
     }
 }
 
@@ -96,25 +144,15 @@ fn split(keys4: usize, columns: usize) -> usize {
     [8, 4, 2].into_iter().find(fits).unwrap_or(1)
 }
 
-/// Tokens between checkpoints: more for long sequences, fewer where the tape of so many tokens would be large.
+/// Tokens between checkpoints.
 fn every(op: &Scan) -> usize {
-    let shape = op.shape;
-    let token = 4 * shape.batch * shape.heads * shape.key * shape.value;
-    let tape = |every: usize| token * every * op.layout.steps.len();
-    let mut every = EVERY;
-    while token * shape.time.div_ceil(every) > LARGE.max(tape(2 * every)) {
-        every *= 2;
-    }
-    while every > 4 && tape(every) > LARGE && tape(every) > token * shape.time.div_ceil(every / 2) {
-        every /= 2;
-    }
-    every
+    EVERY.min(op.shape.time)
 }
 
-fn checkpoints(op: &Scan, every: usize, r: &mut impl Recorder) -> Region {
+/// Floats of the states between every so many tokens `[B, H, ceil(T / EVERY), K, V]`.
+fn states(op: &Scan) -> usize {
     let shape = op.shape;
-    let floats = shape.batch * shape.heads * shape.time.div_ceil(every) * shape.key * shape.value;
-    kept(op, "scan.checkpoints", floats, r)
+    shape.batch * shape.heads * shape.time.div_ceil(every(op)) * shape.key * shape.value
 }
 
 /// Columns of V that one backward dispatch takes, and the block of a thread.
