@@ -1,6 +1,6 @@
 // Sums of the rows of many matrices of partial sums into the packed gradients. A workgroup belongs to one segment of the table:
-// [first workgroup, first partial sum, rows, stride, first gradient, count, group, group stride, first column, width].
-// PARTS invocations share a number; a fixed tree joins them.
+// [first workgroup, first partial sum, rows, stride, first gradient, count, group, group stride, first column, width, numbers of a
+// workgroup]. The invocations share the numbers out, and the terms of each; a fixed tree joins them.
 
 @group(0) @binding(0) var<storage, read> segments: array<u32>;
 @group(0) @binding(1) var<storage, read> partials: array<f32>;
@@ -26,8 +26,10 @@ fn main(
         }
     }
     let segment = low * WORDS;
-    let part = index / COLUMNS;
-    let number = (flat - segments[segment]) * COLUMNS + index % COLUMNS;
+    let numbers = segments[segment + 10u];
+    let part = index / numbers;
+    let parts = WORKGROUP / numbers;
+    let number = (flat - segments[segment]) * numbers + index % numbers;
     let live = flat < GROUPS && number < segments[segment + 5u];
     var sum = 0.0;
     if (live) {
@@ -37,21 +39,19 @@ fn main(
         let width = segments[segment + 9u];
         let column = (number / in_group) * segments[segment + 7u] + segments[segment + 8u] + number % in_group;
         let first = segments[segment + 1u] + column;
-        for (var j = 0u; j < width; j++) {
-            // Several loads in flight: their latency is most of the time.
-            for (var row = part; row < rows; row += 8u * PARTS) {
-                for (var i = 0u; i < 8u; i++) { // unroll
-                    let own = row + i * PARTS;
-                    sum += select(0.0, partials[first + own * stride + j], own < rows);
-                }
+        // Several loads in flight: their latency is most of the time.
+        for (var term = part; term < rows * width; term += 8u * parts) {
+            for (var i = 0u; i < 8u; i++) { // unroll
+                let own = term + i * parts;
+                sum += select(0.0, partials[first + (own / width) * stride + own % width], own < rows * width);
             }
         }
     }
     sums[index] = sum;
     workgroupBarrier();
-    for (var s = PARTS / 2u; s > 0u; s = s / 2u) {
-        if (part < s) {
-            sums[index] += sums[index + s * COLUMNS];
+    for (var s = WORKGROUP / 2u; s > 0u; s = s / 2u) {
+        if (s >= numbers && index < s) {
+            sums[index] += sums[index + s];
         }
         workgroupBarrier();
     }

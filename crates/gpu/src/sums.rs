@@ -11,9 +11,11 @@ use std::collections::HashMap;
 /// Floats of partial sums that may wait; more are summed in several launches.
 const ROOM: usize = 1 << 24;
 /// Words of a segment, as `sums.wgsl` reads them.
-const SEGMENT_WORDS: usize = 10;
-/// Invocations that share a number.
-const PARTS: u32 = 8;
+const SEGMENT_WORDS: usize = 11;
+/// Terms of a sum that one invocation adds, about; the rest of the workgroup shares in longer sums.
+const TERMS: usize = 16;
+/// Most numbers of a workgroup: neighbours read neighbours.
+const NUMBERS: usize = 32;
 
 /// Sums that wait, and the tables of those that were recorded.
 #[derive(Debug)]
@@ -76,7 +78,9 @@ impl Sums {
             let numbers = [offset, output.count, output.group, output.group_stride, output.first, output.width];
             self.waiting.extend([self.groups, first as u32, rows as u32, stride as u32]);
             self.waiting.extend(numbers.map(|number| number as u32));
-            self.groups += (output.count as u32).div_ceil(WORKGROUP / PARTS);
+            let per_group = numbers_of_a_group(rows * output.width);
+            self.waiting.push(per_group as u32);
+            self.groups += output.count.div_ceil(per_group) as u32;
         }
         true
     }
@@ -91,8 +95,6 @@ impl Sums {
         let groups = std::mem::take(&mut self.groups);
         let header = Header::new()
             .size("WORKGROUP", WORKGROUP)
-            .size("PARTS", PARTS as usize)
-            .size("COLUMNS", WORKGROUP / PARTS)
             .size("WORDS", SEGMENT_WORDS)
             .size("SEGMENTS", table.len() / SEGMENT_WORDS)
             .size("GROUPS", groups);
@@ -105,4 +107,9 @@ impl Sums {
             groups: fold(groups as usize, limits),
         })
     }
+}
+
+/// How many sums of so many terms a workgroup makes, a power of two.
+fn numbers_of_a_group(terms: usize) -> usize {
+    (WORKGROUP as usize / terms.div_ceil(TERMS).next_power_of_two()).clamp(1, NUMBERS)
 }

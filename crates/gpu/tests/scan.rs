@@ -195,6 +195,15 @@ fn chunked_matches_the_twin() {
 }
 
 #[test]
+fn long_chunks_match_the_twin() {
+    let device = device();
+    for parts in LAYOUTS {
+        check(&device, parts, [2, 100, 2, 12, 8], &[ScanForm::Chunked(40)], 2e-5, 5e-4);
+    }
+    check(&device, LAYOUTS[4], [1, 130, 1, 8, 36], &[ScanForm::Chunked(64), ScanForm::Recurrent], 2e-5, 5e-4);
+}
+
+#[test]
 fn the_largest_states_match_the_twin() {
     let device = device();
     check(&device, LAYOUTS[3], [1, 18, 1, 128, 128], &[ScanForm::Recurrent], 5e-6, 5e-5);
