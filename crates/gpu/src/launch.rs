@@ -8,7 +8,7 @@ use palimpsest_plan::BackendError;
 use std::collections::HashSet;
 
 /// A dispatch with its pipeline and bind group.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Launch {
     pub(crate) label: &'static str,
     pipeline: wgpu::ComputePipeline,

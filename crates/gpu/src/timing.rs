@@ -34,10 +34,6 @@ impl Stamps {
         })
     }
 
-    fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {
-        encoder.resolve_query_set(&self.set, 0..2, &self.resolved.buffer, 0);
-    }
-
     /// Waits for the work; seconds between the two. `None` when the clock is too coarse for it.
     async fn seconds(self, device: &Device) -> Result<Option<f64>, BackendError> {
         let stamps: Vec<u64> = read_numbers(device, self.resolved).await?;
@@ -53,8 +49,15 @@ impl GpuSession {
     /// # Errors
     /// As [`palimpsest_plan::Session::forward`].
     pub async fn time_passes(&mut self, backward: bool, repeats: u32) -> Result<Option<f64>, BackendError> {
-        let once: Vec<Launch> = self.forward.iter().chain(self.backward.iter().filter(|_| backward)).cloned().collect();
-        self.time_launches(&once, repeats).await
+        let once = || self.forward.iter().chain(self.backward.iter().filter(|_| backward));
+        let (encoder, stamps) = self.encode_timed((0..repeats).flat_map(|_| once()));
+        self.finish_timed(encoder, stamps).await
+    }
+
+    /// Replays launches of its own `repeats` times; else as [`GpuSession::time_passes`].
+    pub(crate) async fn time_launches(&mut self, launches: &[Launch], repeats: u32) -> Result<Option<f64>, BackendError> {
+        let (encoder, stamps) = self.encode_timed((0..repeats).flat_map(|_| launches));
+        self.finish_timed(encoder, stamps).await
     }
 
     /// Queues training steps, as [`palimpsest_plan::Session::train`], and waits. Seconds of GPU time of all of them; `None` when
@@ -65,29 +68,24 @@ impl GpuSession {
     pub async fn time_training(&mut self, steps: &[StepInput]) -> Result<Option<f64>, BackendError> {
         let stamps = Stamps::new(&self.device);
         self.queue_steps(steps, stamps.as_ref())?;
-        let mut encoder = self.encoder("stamps");
-        if let Some(stamps) = &stamps {
-            stamps.resolve(&mut encoder);
-        }
-        self.submit(encoder)?;
-        self.wait_for(stamps).await
+        let encoder = self.encoder("stamps");
+        self.finish_timed(encoder, stamps).await
     }
 
-    /// Replays launches `repeats` times in one pass, and waits.
-    pub(crate) async fn time_launches(&mut self, launches: &[Launch], repeats: u32) -> Result<Option<f64>, BackendError> {
+    /// Launches in one pass between two timestamps.
+    fn encode_timed<'a>(&self, launches: impl Iterator<Item = &'a Launch>) -> (wgpu::CommandEncoder, Option<Stamps>) {
         let stamps = Stamps::new(&self.device);
         let mut encoder = self.encoder("timed");
-        let repeated = (0..repeats).flat_map(|_| launches);
-        self.run(&mut encoder, repeated, stamps.as_ref().and_then(|stamps| stamps.writes(true, true)));
-        if let Some(stamps) = &stamps {
-            stamps.resolve(&mut encoder);
-        }
-        self.submit(encoder)?;
-        self.wait_for(stamps).await
+        self.run(&mut encoder, launches, stamps.as_ref().and_then(|stamps| stamps.writes(true, true)));
+        (encoder, stamps)
     }
 
-    /// Waits until the queue is empty: by reading the timestamps, or else a few bytes.
-    async fn wait_for(&mut self, stamps: Option<Stamps>) -> Result<Option<f64>, BackendError> {
+    /// Submits, and waits until the queue is empty: by reading the timestamps, or else a few bytes.
+    async fn finish_timed(&mut self, mut encoder: wgpu::CommandEncoder, stamps: Option<Stamps>) -> Result<Option<f64>, BackendError> {
+        if let Some(stamps) = &stamps {
+            encoder.resolve_query_set(&stamps.set, 0..2, &stamps.resolved.buffer, 0);
+        }
+        self.submit(encoder)?;
         match stamps {
             Some(stamps) => stamps.seconds(&self.device).await,
             None => {
