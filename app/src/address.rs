@@ -4,8 +4,9 @@ use leptos::prelude::window;
 use palimpsest_spec::Settings;
 use wasm_bindgen::JsValue;
 
-/// Word in the address that opens the self-check.
+/// Words in the address that open the self-check and the benchmark.
 const SELF_CHECK: &str = "selfcheck";
+const BENCH: &str = "bench";
 
 /// What the address asked for.
 pub(crate) struct Opening {
@@ -15,20 +16,29 @@ pub(crate) struct Opening {
     pub(crate) corrections: Vec<String>,
     /// Whether the self-check is shown.
     pub(crate) self_check: bool,
+    /// Whether the benchmark is shown.
+    pub(crate) bench: bool,
 }
 
 /// Reads the address.
 pub(crate) fn read() -> Opening {
     let query = window().location().search().unwrap_or_default();
-    let (rest, self_check) = split(query.trim_start_matches('?'));
+    let (rest, own) = split(query.trim_start_matches('?'));
+    let asks = |word: &str| own.contains(&word);
     let (settings, corrections) = Settings::from_link(&rest);
-    Opening { settings, corrections: corrections.iter().map(ToString::to_string).collect(), self_check }
+    Opening {
+        settings,
+        corrections: corrections.iter().map(ToString::to_string).collect(),
+        self_check: asks(SELF_CHECK),
+        bench: asks(BENCH),
+    }
 }
 
 /// Puts settings into the address without a new entry in the history.
-pub(crate) fn write(settings: &Settings, self_check: bool) {
+pub(crate) fn write(settings: &Settings, self_check: bool, bench: bool) {
     let link = settings.to_link();
-    let parts: Vec<&str> = [if self_check { SELF_CHECK } else { "" }, &link].into_iter().filter(|part| !part.is_empty()).collect();
+    let words = [(self_check, SELF_CHECK), (bench, BENCH)].into_iter().filter(|(on, _)| *on).map(|(_, word)| word);
+    let parts: Vec<&str> = words.chain([link.as_str()]).filter(|part| !part.is_empty()).collect();
     let address = format!("?{}", parts.join("&"));
     if let Ok(history) = window().history() {
         // Refused only on a page without an origin of its own, where the link could not be shared anyway.
@@ -36,11 +46,11 @@ pub(crate) fn write(settings: &Settings, self_check: bool) {
     }
 }
 
-/// Takes the page's own word out of the query: the rest is settings.
-fn split(query: &str) -> (String, bool) {
-    let (own, rest): (Vec<&str>, Vec<&str>) =
-        query.split('&').filter(|part| !part.is_empty()).partition(|part| part.split('=').next() == Some(SELF_CHECK));
-    (rest.join("&"), !own.is_empty())
+/// Takes the page's own words out of the query: the rest is settings.
+fn split(query: &str) -> (String, Vec<&str>) {
+    let word = |part: &&str| matches!(part.split('=').next(), Some(SELF_CHECK | BENCH));
+    let (own, rest): (Vec<&str>, Vec<&str>) = query.split('&').filter(|part| !part.is_empty()).partition(word);
+    (rest.join("&"), own.into_iter().filter_map(|part| part.split('=').next()).collect())
 }
 
 #[cfg(test)]
@@ -48,9 +58,9 @@ mod tests {
     use super::split;
 
     #[test]
-    fn the_pages_own_word_is_no_setting() {
-        assert_eq!(split("selfcheck"), (String::new(), true));
-        assert_eq!(split("v=1&selfcheck=1&batch=8"), ("v=1&batch=8".to_owned(), true));
-        assert_eq!(split("v=1&batch=8"), ("v=1&batch=8".to_owned(), false));
+    fn the_pages_own_words_are_no_settings() {
+        assert_eq!(split("selfcheck"), (String::new(), vec!["selfcheck"]));
+        assert_eq!(split("v=1&selfcheck=1&batch=8&bench"), ("v=1&batch=8".to_owned(), vec!["selfcheck", "bench"]));
+        assert_eq!(split("v=1&batch=8"), ("v=1&batch=8".to_owned(), vec![]));
     }
 }

@@ -1,7 +1,9 @@
 //! The page: provides what all panels share and lays them out.
 
 use crate::desk::Desk;
-use crate::panels::{AccuracyPanel, Chart, Controls, Header, InTurn, KeyList, Memory, Notices, RunsTable, SelfCheck, Timeline, Transport};
+use crate::panels::{
+    AccuracyPanel, BenchPanel, Chart, Controls, Header, InTurn, KeyList, Memory, Notices, RunsTable, SelfCheck, Timeline, Transport,
+};
 use crate::session::{Runs, Session, SessionStoreFields, recall};
 use crate::theme::Theme;
 use crate::{address, keyboard};
@@ -20,6 +22,7 @@ pub(crate) fn App() -> impl IntoView {
     let self_check = opening.self_check;
     let session = Store::new(Session { runs: Runs::recalled(recall()), ..Session::default() });
     let desk = Desk::new(session, opening.settings, opening.corrections);
+    desk.bench_open.set(opening.bench);
     provide_context(desk);
     Theme::provide(desk.draft);
     desk.start(self_check);
@@ -32,6 +35,7 @@ pub(crate) fn App() -> impl IntoView {
             <div class="first">
                 <Notices />
                 {self_check.then(|| view! { <SelfCheck /> })}
+                <Show when=move || desk.bench_open.get()><BenchPanel /></Show>
             </div>
             <div class="page">
                 <div class="column">
@@ -58,7 +62,7 @@ pub(crate) fn App() -> impl IntoView {
 fn follow_draft(desk: Desk, self_check: bool) {
     let resting = StoredValue::new_local(None::<Timeout>);
     Effect::new(move || {
-        desk.draft.with(|settings| address::write(settings, self_check));
+        desk.draft.with(|settings| address::write(settings, self_check, desk.bench_open.get()));
         let rebuild = move || {
             let untouched = untrack(|| desk.session.runs().with(|runs| runs.current().is_none_or(|run| run.untouched())));
             if untouched && untrack(|| desk.changed()) && !desk.session.queue().with_untracked(|queue| queue.busy()) {

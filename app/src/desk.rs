@@ -25,6 +25,8 @@ pub(crate) struct Desk {
     pub(crate) pointed: RwSignal<Option<u32>>,
     /// Whether the list of keys is shown.
     pub(crate) keys: RwSignal<bool>,
+    /// Whether the benchmark is shown.
+    pub(crate) bench_open: RwSignal<bool>,
     /// What did not fit in the link, in sentences.
     pub(crate) corrections: RwSignal<Vec<String>>,
     /// What had to move with the last change of a control.
@@ -51,6 +53,7 @@ impl Desk {
             frame: RwSignal::new(usize::MAX),
             pointed: RwSignal::new(None),
             keys: RwSignal::new(false),
+            bench_open: RwSignal::new(false),
             late: RwSignal::new(None),
             bridge: Bridge::new(),
         }
@@ -180,6 +183,17 @@ impl Desk {
     /// Runs the self-check again.
     pub(crate) fn check(self) {
         self.bridge.send(Command::SelfCheck);
+    }
+
+    /// Measures what each rule costs, at the controls' sizes.
+    pub(crate) fn measure(self) {
+        self.session.bench().update(|bench| bench.ask());
+        self.bridge.send(Command::Bench { settings: self.draft.with_untracked(Settings::to_link) });
+    }
+
+    /// Stops measuring after the case in work.
+    pub(crate) fn stop_measuring(self) {
+        self.bridge.send(Command::Cancel);
     }
 
     /// Puts a run's settings into the controls; what is on show stays.

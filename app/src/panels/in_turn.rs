@@ -1,5 +1,6 @@
 //! Train these rules in turn: the same task, sizes and seeds over several rules.
 
+use super::ticks::Ticks;
 use crate::desk::desk;
 use crate::session::SessionStoreFields;
 use leptos::prelude::*;
@@ -10,34 +11,15 @@ use palimpsest_spec::Settings;
 pub(crate) fn InTurn() -> impl IntoView {
     let desk = desk();
     let queue = desk.session.queue();
-    let chosen = Memo::new(move |_| desk.draft.with(|draft| draft.rules_in_turn().iter().map(|rule| rule.slug()).collect::<Vec<_>>()));
+    let chosen = Memo::new(move |_| desk.draft.with(|draft| draft.rules_in_turn().len()));
     let seeds = Memo::new(move |_| desk.draft.with(Settings::seeds));
-    let total = move || chosen.with(Vec::len) * seeds.get();
+    let total = move || chosen.get() * seeds.get();
     let busy = Memo::new(move |_| queue.with(|queue| queue.place().is_some_and(|(_, total)| total > 1)));
-    let boxes: Vec<_> = palimpsest_rules::rules()
-        .iter()
-        .map(|rule| {
-            let slug = rule.slug();
-            let ticked = move || chosen.with(|chosen| chosen.contains(&slug));
-            let toggle = move |event| {
-                let on = event_target_checked(&event);
-                let kept = |other: &str| if other == slug { on } else { chosen.with_untracked(|chosen| chosen.contains(&other)) };
-                let all: Vec<&str> = palimpsest_rules::rules().iter().map(|rule| rule.slug()).filter(|slug| kept(slug)).collect();
-                desk.set("rules", &all.join(","));
-            };
-            view! {
-                <label class="check" title=rule.about()>
-                    <input type="checkbox" value=slug prop:checked=ticked on:change=toggle />
-                    {rule.name()}
-                </label>
-            }
-        })
-        .collect();
     let start = move |_| desk.train_in_turn(desk.draft.with_untracked(|draft| draft.in_turn().iter().map(Settings::run_link).collect()));
     view! {
         <section class="in-turn" aria-label="Train rules in turn">
             <h2>"Train these rules in turn"</h2>
-            <fieldset class="choices"><legend class="unseen">"Rules"</legend>{boxes}</fieldset>
+            <Ticks key_name="rules" legend="Rules" />
             <div class="buttons">
                 <label class="pick">
                     "seeds each"

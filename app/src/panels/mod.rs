@@ -1,6 +1,7 @@
 //! The panels of the page, one component a file.
 
 mod accuracy;
+mod bench;
 mod chart;
 mod chart_reading;
 mod chip;
@@ -16,10 +17,12 @@ mod run_row;
 mod runs_table;
 mod self_check;
 mod strip_row;
+mod ticks;
 mod timeline;
 mod transport;
 
 pub(crate) use accuracy::AccuracyPanel;
+pub(crate) use bench::BenchPanel;
 pub(crate) use chart::Chart;
 pub(crate) use controls::Controls;
 pub(crate) use header::Header;

@@ -3,6 +3,7 @@
 //! Each part has `apply(&Event) -> bool`, which says whether it changed, so that only the views of that part run again.
 
 mod archive;
+mod bench;
 mod by_rule;
 mod check;
 mod names;
@@ -14,6 +15,7 @@ mod view;
 mod worker_link;
 
 pub(crate) use archive::{keep, recall};
+pub(crate) use bench::Bench;
 pub(crate) use by_rule::by_rule;
 pub(crate) use check::Check;
 pub(crate) use primary::Primary;
@@ -23,6 +25,8 @@ pub(crate) use sentences::{badge, fallback, standing};
 pub(crate) use view::{Frame, Traced, View};
 pub(crate) use worker_link::WorkerLink;
 
+#[cfg(test)]
+pub(crate) use bench::tests as bench_support;
 #[cfg(test)]
 pub(crate) use runs::tests as tests_support;
 
@@ -41,6 +45,8 @@ pub(crate) struct Session {
     pub(crate) view: View,
     /// The self-check.
     pub(crate) check: Check,
+    /// The benchmark.
+    pub(crate) bench: Bench,
     /// Runs still to train in turn.
     pub(crate) queue: Queue,
 }
@@ -51,4 +57,5 @@ pub(crate) fn hear(session: Store<Session>, event: &Event) {
     session.runs().try_maybe_update(|part| (part.apply(event), ()));
     session.view().try_maybe_update(|part| (part.apply(event), ()));
     session.check().try_maybe_update(|part| (part.apply(event), ()));
+    session.bench().try_maybe_update(|part| (part.apply(event), ()));
 }

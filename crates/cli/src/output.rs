@@ -20,11 +20,8 @@ pub(crate) fn print_json(line: &impl Serialize) {
     }
 }
 
-/// Settings as a command got them, or one line of all that is wrong with them on standard error.
-pub(crate) fn read_settings(text: &str) -> Option<Settings> {
-    let tell = |corrections: Vec<Correction>| {
-        let lines: Vec<String> = corrections.iter().map(ToString::to_string).collect();
-        eprintln!("error: {}", lines.join("; "));
-    };
-    Settings::from_text_strict(text).map_err(tell).ok()
+/// Settings as a command got them, or one line of all that is wrong with them.
+pub(crate) fn read_settings(text: &str) -> Result<Settings, String> {
+    let all = |corrections: Vec<Correction>| corrections.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    Settings::from_text_strict(text).map_err(all)
 }

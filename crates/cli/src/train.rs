@@ -71,7 +71,13 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         say(&palimpsest_spec::help_text());
         return ExitCode::SUCCESS;
     }
-    let Some(settings) = read_settings(&args.settings) else { return ExitCode::from(BAD_INPUT) };
+    let settings = match read_settings(&args.settings) {
+        Ok(settings) => settings,
+        Err(wrong) => {
+            eprintln!("error: {wrong}");
+            return ExitCode::from(BAD_INPUT);
+        }
+    };
     let backend = args.backend.unwrap_or(if settings.wants_cpu() { Backend::Cpu } else { Backend::Gpu });
     let trainer = backend::open(backend).map_err(TrainError::from).and_then(|engine| block_on(Trainer::open(&engine, &settings)));
     let trainer = match trainer {

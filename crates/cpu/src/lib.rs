@@ -5,6 +5,7 @@
 
 mod adamw;
 mod buffers;
+pub mod ceiling;
 mod check;
 mod ops;
 mod product;
@@ -18,4 +19,4 @@ mod session;
 mod wide;
 
 pub use real::Real;
-pub use session::CpuSession;
+pub use session::{CpuSession, adapter};

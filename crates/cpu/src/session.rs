@@ -30,6 +30,11 @@ struct Moments<F> {
     decays: bool,
 }
 
+/// This processor, as sessions name it.
+pub fn adapter() -> Adapter {
+    Adapter { kind: AdapterKind::Cpu, name: "CPU".into(), interface: "one thread".into() }
+}
+
 fn input<T>(message: String) -> Result<T, BackendError> {
     Err(BackendError::Input(message))
 }
@@ -52,8 +57,7 @@ impl<F: Real> CpuSession<F> {
         });
         let moments = moments.collect();
         let loss = plan.forward.iter().find_map(|op| if let Op::CrossEntropy(op) = op { Some(op.loss) } else { None });
-        let adapter = Adapter { kind: AdapterKind::Cpu, name: "CPU".into(), interface: "one thread".into() };
-        Ok(CpuSession { adapter, plan, buffers, work, bounds, moments, loss, pending: Vec::new() })
+        Ok(CpuSession { adapter: adapter(), plan, buffers, work, bounds, moments, loss, pending: Vec::new() })
     }
 
     /// The plan that runs.

@@ -96,6 +96,11 @@ impl Device {
         &self.adapter
     }
 
+    /// Whether GPU time can be measured by timestamps.
+    pub fn has_timestamps(&self) -> bool {
+        self.timestamps
+    }
+
     /// Why the device was lost, once it is.
     pub fn lost(&self) -> Option<String> {
         lock(&self.faults.lost).clone()

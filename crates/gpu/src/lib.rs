@@ -5,6 +5,7 @@
 //! dispatches. Sums have a fixed order and there are no float atomics: the same seed on the same adapter gives the same bits.
 
 mod buffers;
+mod ceiling;
 mod device;
 mod kernel;
 mod launch;
@@ -17,9 +18,11 @@ mod record;
 mod scan;
 mod session;
 mod sums;
+mod timing;
 mod tracing;
 mod unroll;
 
+pub use ceiling::{Ceiling, CeilingError};
 pub use device::{Device, Options};
 pub use profile::LaunchTime;
 pub use session::GpuSession;

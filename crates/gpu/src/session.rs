@@ -6,6 +6,7 @@ use crate::kernel::{Dispatch, STEP_WORDS};
 use crate::launch::{Launch, bind, compile_all};
 use crate::readback::{read_numbers, read_parts};
 use crate::record::{RESULT_BYTES, RESULT_SLOTS, Recording};
+use crate::timing::Stamps;
 use crate::tracing::Tracer;
 use palimpsest_plan::{Adapter, BackendError, Op, Plan, Role, Session, StepInput, StepResult, TensorId, Trace};
 use std::collections::{HashMap, VecDeque};
@@ -64,6 +65,14 @@ impl GpuSession {
             buffers,
             bounds,
         })
+    }
+
+    /// Whether a plan fits the adapter; allocates nothing.
+    ///
+    /// # Errors
+    /// [`BackendError::Limit`] for the first buffer, binding or dispatch beyond the adapter's limits.
+    pub fn check(device: &Device, plan: Plan) -> Result<(), BackendError> {
+        Recording::new(plan, device.limits.clone()).map(|_| ())
     }
 
     /// The plan that runs.
@@ -153,13 +162,37 @@ impl GpuSession {
         if self.update.is_empty() { input("this plan has nothing to train".to_owned()) } else { Ok(()) }
     }
 
-    fn run<'a>(&self, encoder: &mut wgpu::CommandEncoder, launches: impl IntoIterator<Item = &'a Launch>) {
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+    /// Replays launches in one pass.
+    pub(crate) fn run<'a>(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        launches: impl IntoIterator<Item = &'a Launch>,
+        timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>,
+    ) {
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
         launches.into_iter().for_each(|launch| launch.encode(&mut pass));
     }
 
-    /// Queues up to [`UPLOAD_STEPS`] steps in one submit.
-    fn train_some(&mut self, steps: &[StepInput]) -> Result<(), BackendError> {
+    /// Queues training steps, with timestamps before the first and after the last if told.
+    pub(crate) fn queue_steps(&mut self, steps: &[StepInput], stamps: Option<&Stamps>) -> Result<(), BackendError> {
+        self.check_trains()?;
+        if self.pending.len() + steps.len() > RESULT_SLOTS {
+            let pending = self.pending.len();
+            return input(format!("{pending} results wait to be read and {} steps come; {RESULT_SLOTS} may wait", steps.len()));
+        }
+        let count = steps.len().div_ceil(UPLOAD_STEPS);
+        steps.chunks(UPLOAD_STEPS).enumerate().try_for_each(|(index, steps)| {
+            let writes = |step: usize| stamps?.writes(index == 0 && step == 0, index + 1 == count && step + 1 == steps.len());
+            self.train_some(steps, writes)
+        })
+    }
+
+    /// Queues up to [`UPLOAD_STEPS`] steps in one submit; `writes` gives the timestamps around the pass of a step.
+    fn train_some<'a>(
+        &mut self,
+        steps: &[StepInput],
+        writes: impl Fn(usize) -> Option<wgpu::ComputePassTimestampWrites<'a>>,
+    ) -> Result<(), BackendError> {
         let size = self.recording.slot.bytes;
         let mut slots = vec![0; size as usize * steps.len()];
         for (index, (step, slot)) in steps.iter().zip(slots.chunks_mut(size as usize)).enumerate() {
@@ -167,9 +200,9 @@ impl GpuSession {
         }
         self.device.queue.write_buffer(&self.buffers.upload, 0, &slots);
         let mut encoder = self.encoder("train");
-        for index in 0..steps.len() as u64 {
-            encoder.copy_buffer_to_buffer(&self.buffers.upload, index * size, &self.buffers.live, 0, size);
-            self.run(&mut encoder, self.forward.iter().chain(&self.backward).chain(&self.update));
+        for index in 0..steps.len() {
+            encoder.copy_buffer_to_buffer(&self.buffers.upload, index as u64 * size, &self.buffers.live, 0, size);
+            self.run(&mut encoder, self.forward.iter().chain(&self.backward).chain(&self.update), writes(index));
         }
         self.pending.extend(steps.iter().map(|step| step.step));
         self.next_slot += steps.len();
@@ -254,12 +287,7 @@ impl Session for GpuSession {
     }
 
     fn train(&mut self, steps: &[StepInput]) -> Result<(), BackendError> {
-        self.check_trains()?;
-        if self.pending.len() + steps.len() > RESULT_SLOTS {
-            let pending = self.pending.len();
-            return input(format!("{pending} results wait to be read and {} steps come; {RESULT_SLOTS} may wait", steps.len()));
-        }
-        steps.chunks(UPLOAD_STEPS).try_for_each(|steps| self.train_some(steps))
+        self.queue_steps(steps, None)
     }
 
     async fn results(&mut self) -> Result<Vec<StepResult>, BackendError> {
@@ -285,13 +313,13 @@ impl Session for GpuSession {
             self.device.queue.write_buffer(&self.buffers.live, offset, bytemuck::cast_slice(values));
         }
         let mut encoder = self.encoder("forward");
-        self.run(&mut encoder, &self.forward);
+        self.run(&mut encoder, &self.forward, None);
         self.submit(encoder)
     }
 
     fn backward(&mut self) -> Result<(), BackendError> {
         let mut encoder = self.encoder("backward");
-        self.run(&mut encoder, &self.backward);
+        self.run(&mut encoder, &self.backward, None);
         self.submit(encoder)
     }
 

@@ -41,6 +41,12 @@ pub enum Command {
     Look(Look),
     /// Recomputes the golden subset on this device; answers [`crate::Event::Checked`] per file and form, then [`crate::Event::CheckDone`].
     SelfCheck,
-    /// Stops a self-check.
+    /// Measures what each rule costs on this device, at the sizes of a settings link; answers [`crate::Event::BenchBegun`], then
+    /// [`crate::Event::Benched`] or [`crate::Event::BenchSkipped`] per case, then [`crate::Event::BenchDone`].
+    Bench {
+        /// Settings, as in the address bar.
+        settings: String,
+    },
+    /// Stops a self-check or a benchmark.
     Cancel,
 }

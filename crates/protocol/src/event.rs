@@ -1,6 +1,6 @@
 //! What the worker reports.
 
-use crate::{Adapter, CheckRow, RunId, Trace};
+use crate::{Adapter, BenchCase, BenchRow, CheckRow, Rates, RunId, Trace};
 use palimpsest_tasks::Role;
 use serde::{Deserialize, Serialize};
 
@@ -227,6 +227,31 @@ pub enum Event {
         /// Rows outside.
         failed: u32,
         /// Why the rest could not be checked.
+        cut: Option<String>,
+    },
+    /// The benchmark begins: what it measures on, and what that can do at most.
+    BenchBegun {
+        /// What computes.
+        adapter: Adapter,
+        /// Measured a moment ago.
+        rates: Rates,
+        /// Revision of this build; empty when it was not built from a repository.
+        revision: String,
+        /// Rows to come.
+        rows: u32,
+    },
+    /// One row of the benchmark.
+    Benched(BenchRow),
+    /// A case that could not be measured here, and why.
+    BenchSkipped {
+        /// Which.
+        case: BenchCase,
+        /// One sentence.
+        reason: String,
+    },
+    /// The benchmark ended; why the rest was not measured, if it was not.
+    BenchDone {
+        /// One sentence.
         cut: Option<String>,
     },
     /// A command that could not be carried out, in one sentence. Training is not affected.

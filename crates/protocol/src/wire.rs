@@ -3,7 +3,7 @@
 use serde::{Serialize, de::DeserializeOwned};
 
 /// Version of the protocol; page and worker are built together, a cached file of another build is refused with a clear line.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// Why bytes are not a message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,6 +64,6 @@ mod tests {
         bytes[0] ^= 0xff;
         assert!(matches!(decode::<Command>(&bytes), Err(WireError::Version { .. })));
         assert!(matches!(decode::<Command>(&[1]), Err(WireError::Malformed { .. })));
-        assert!(matches!(decode::<Command>(&[1, 0, 250]), Err(WireError::Malformed { .. })));
+        assert!(matches!(decode::<Command>(&[VERSION as u8, 0, 250]), Err(WireError::Malformed { .. })));
     }
 }

@@ -128,6 +128,14 @@ impl Settings {
         }
     }
 
+    /// Lengths at which the benchmark measures scans; empty if none were chosen.
+    pub fn lengths(&self) -> Vec<usize> {
+        match self.get("lengths") {
+            Some(Value::Words(words)) => words.into_iter().filter_map(|word| word.parse().ok()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Index of the layer that is shown, from 0.
     pub fn layer(&self) -> usize {
         self.int("layer").saturating_sub(1)

@@ -79,6 +79,11 @@ impl From<&TaskSetting> for Row {
     }
 }
 
+/// Lengths of the benchmark: wide enough apart for a logarithmic axis.
+fn length_choices() -> Vec<Choice> {
+    ["64", "128", "256", "512", "1024", "2048", "4096", "8192", "16384", "32768"].map(|word| Choice { word, label: word }).to_vec()
+}
+
 fn int(min: u32, max: u32, step: u32) -> Kind {
     Kind::Int { min, max, step }
 }
@@ -223,6 +228,14 @@ pub(crate) static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
         Row::new(View, "layer", "Layer", "Layer whose memory is shown, from 1.", int(1, 24, 1), Number(1.0)),
         Row::new(View, "head", "Head", "Head whose memory is shown, from 1.", int(1, 16, 1), Number(1.0)),
         Row::new(View, "sample", "Sample", "Held-out example that is shown, from 0.", int(0, 1_000_000, 1), Number(0.0)),
+        Row::new(
+            View,
+            "lengths",
+            "Lengths",
+            "Tokens per sequence, T, at which the benchmark measures scans.",
+            Kind::Words(length_choices()),
+            Words(vec!["64", "256", "1024"]),
+        ),
         Row::new(View, "theme", "Theme", "Colours of the page.", Kind::Choice(Theme::choices()), Word(Theme::ALL[0].word())),
     ]
 });

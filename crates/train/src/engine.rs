@@ -23,6 +23,14 @@ impl Engine {
         }
     }
 
+    /// What computes.
+    pub fn adapter(&self) -> Adapter {
+        match self {
+            Engine::Gpu(device) => device.adapter().clone(),
+            Engine::Cpu => palimpsest_cpu::adapter(),
+        }
+    }
+
     /// Builds a plan's buffers and kernels.
     pub async fn session(&self, plan: Plan) -> Result<AnySession, BackendError> {
         Ok(match self {

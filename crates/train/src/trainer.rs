@@ -74,6 +74,16 @@ impl<S: Session> Trainer<S> {
         self.session.adapter()
     }
 
+    /// The session, to measure with.
+    pub fn session_mut(&mut self) -> &mut S {
+        &mut self.session
+    }
+
+    /// Data of the next `count` steps, as [`Trainer::advance`] would train them.
+    pub fn upcoming(&self, count: u32) -> Vec<StepInput> {
+        (1..=count).map(|offset| self.input(self.step + offset)).collect()
+    }
+
     /// Steps done.
     pub fn step(&self) -> u32 {
         self.step
@@ -96,7 +106,7 @@ impl<S: Session> Trainer<S> {
         let until = until.min(self.recipe.schedule.steps).min(self.step.saturating_add(limit.max(1)));
         let count = self.pace.burst().min(until.saturating_sub(self.step));
         self.pace.begin();
-        let inputs: Vec<StepInput> = (1..=count).map(|offset| self.input(self.step + offset)).collect();
+        let inputs = self.upcoming(count);
         self.session.train(&inputs)?;
         let results = self.session.results().await?;
         self.pace.end(count);

@@ -1,5 +1,6 @@
 //! The worker's state: a device and the current run.
 
+use crate::bench::Bench;
 use crate::check::Check;
 use crate::device::{Devices, cpu_adapter, fallback};
 use crate::run::Run;
@@ -16,17 +17,18 @@ pub struct Desk {
     devices: Devices,
     run: Option<Run>,
     check: Option<Check>,
+    bench: Option<Bench>,
 }
 
 impl Desk {
     /// A desk on opened devices.
     pub fn new(devices: Devices) -> Desk {
-        Desk { devices, run: None, check: None }
+        Desk { devices, run: None, check: None, bench: None }
     }
 
     /// Whether [`Desk::advance`] has work without a new command.
     pub fn is_busy(&self) -> bool {
-        self.check.is_some() || self.run.as_ref().is_some_and(Run::is_training)
+        self.check.is_some() || self.bench.is_some() || self.run.as_ref().is_some_and(Run::is_training)
     }
 
     /// Carries out one command.
@@ -59,14 +61,20 @@ impl Desk {
                 }
                 Vec::new()
             }
+            Command::Bench { settings } => {
+                let settings = Settings::from_link(&settings).0;
+                self.bench = Some(Bench::new(self.devices.engine(settings.wants_cpu()).0, &settings));
+                Vec::new()
+            }
             Command::Cancel => {
                 self.check = None;
-                Vec::new()
+                let stopped = self.bench.take().map(|_| Event::BenchDone { cut: Some("it was stopped".to_owned()) });
+                stopped.into_iter().collect()
             }
         }
     }
 
-    /// A burst of training, or one row of the self-check.
+    /// A burst of training, or one row of the self-check or the benchmark; training waits for those.
     pub async fn advance(&mut self) -> Vec<Event> {
         if let Some(mut check) = self.check.take() {
             let error = match check.advance().await {
@@ -78,6 +86,19 @@ impl Desk {
                 Err(error) => error,
             };
             let mut events = vec![check.close(Some(error.to_string()))];
+            events.extend(self.settle(Err(error)).await);
+            return events;
+        }
+        if let Some(mut bench) = self.bench.take() {
+            let error = match bench.advance().await {
+                Ok(done @ Event::BenchDone { .. }) => return vec![done],
+                Ok(event) => {
+                    self.bench = Some(bench);
+                    return vec![event];
+                }
+                Err(error) => error,
+            };
+            let mut events = vec![Event::BenchDone { cut: Some(error.to_string()) }];
             events.extend(self.settle(Err(error)).await);
             return events;
         }

@@ -42,7 +42,8 @@ impl Devices {
     }
 }
 
-fn adapter(engine: &Engine) -> Adapter {
+/// What computes, in the page's words.
+pub(crate) fn adapter(engine: &Engine) -> Adapter {
     match engine {
         Engine::Gpu(device) => device.adapter().clone(),
         Engine::Cpu => cpu_adapter(),

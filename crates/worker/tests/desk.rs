@@ -79,6 +79,30 @@ fn the_self_check_passes_on_this_processor() {
 }
 
 #[test]
+fn the_benchmark_gives_a_row_per_case_and_can_be_stopped() {
+    let (mut desk, _) = open(SMALL);
+    let command = |lengths| Command::Bench { settings: format!("{SMALL}&rules=linear,eda&form=recurrent&batch=1&lengths={lengths}") };
+    block_on(desk.handle(command("64")));
+    let mut events = Vec::new();
+    while desk.is_busy() {
+        events.extend(block_on(desk.advance()));
+    }
+    assert!(matches!(&events[0], Event::BenchBegun { rates, rows: 4, .. } if rates.copy_bytes_per_second > 0.0), "{:?}", events[0]);
+    for event in &events[1..5] {
+        let Event::Benched(row) = event else { panic!("{event:?}") };
+        assert!(row.gpu.is_none() && row.wall.median > 0.0 && row.case.time == 64 && row.state == 64, "{row:?}");
+        assert!(row.copy_share > 0.0 && row.fma_share > 0.0 && row.nanoseconds_per_token > 0.0, "{row:?}");
+    }
+    assert_eq!(events[5..], [Event::BenchDone { cut: None }]);
+
+    block_on(desk.handle(command("64,128")));
+    block_on(desk.advance());
+    assert!(desk.is_busy());
+    assert!(matches!(&block_on(desk.handle(Command::Cancel))[..], [Event::BenchDone { cut: Some(_) }]));
+    assert!(!desk.is_busy());
+}
+
+#[test]
 fn a_command_without_a_run_is_refused() {
     let mut desk = Desk::new(Devices::cpu_only());
     assert!(matches!(block_on(desk.handle(Command::Step))[0], Event::Refused(_)));
