@@ -12,7 +12,7 @@ const LONGEST: usize = 12_000;
 ///
 /// BOUND is a number as `4u`, or a name that `size` knows. The body is repeated with `i` replaced; inner loops come first. Other loops,
 /// and loops that would become longer than [`LONGEST`], stay as they are.
-pub(crate) fn unroll(text: &str, size: &impl Fn(&str) -> Option<usize>) -> String {
+fn unroll(text: &str, size: &impl Fn(&str) -> Option<usize>) -> String {
     let mut lines = text.lines();
     let mut written = String::with_capacity(text.len());
     while let Some(line) = lines.next() {
@@ -43,7 +43,7 @@ pub(crate) fn unroll(text: &str, size: &impl Fn(&str) -> Option<usize>) -> Strin
     written
 }
 
-/// [`unroll`] of a whole kernel, with the sizes that its own `const` lines give.
+/// Writes out each marked loop of a whole kernel, with the sizes that its own `const` lines give.
 pub(crate) fn unroll_all(source: &str) -> String {
     let constant = |line: &'_ str| {
         let (name, value) = line.strip_prefix("const ")?.split_once(": u32 = ")?;

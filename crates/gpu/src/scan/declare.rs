@@ -1,10 +1,8 @@
 //! What stands above a scan kernel's text: sizes, slots and bindings, each with one owner in Rust.
 
 use crate::kernel::{Access, Dispatch, Header, Recorder, Region, fold};
-use crate::unroll::unroll;
 use palimpsest_plan::{Plan, Scan, TensorId};
 use palimpsest_rules::{Kind, StepSlots};
-use std::collections::HashMap;
 use std::fmt::Write;
 
 const STEPS: &str = include_str!("../../../../shaders/kernels/scan_steps.wgsl");
@@ -13,7 +11,6 @@ const STEPS: &str = include_str!("../../../../shaders/kernels/scan_steps.wgsl");
 pub(super) struct Kernel {
     label: &'static str,
     header: Header,
-    sizes: HashMap<String, usize>,
     declarations: String,
     bindings: Vec<(Region, Access)>,
 }
@@ -22,7 +19,7 @@ impl Kernel {
     /// A kernel with the sizes of `op` and its packed steps as binding 0.
     pub(super) fn new(label: &'static str, op: &Scan) -> Kernel {
         let shape = op.shape;
-        let kernel = Kernel { label, header: Header::new(), sizes: HashMap::new(), declarations: slot_functions(op), bindings: Vec::new() };
+        let kernel = Kernel { label, header: Header::new(), declarations: slot_functions(op), bindings: Vec::new() };
         kernel
             .size("B", shape.batch)
             .size("T", shape.time)
@@ -41,7 +38,6 @@ impl Kernel {
     /// `const NAME: u32`
     pub(super) fn size(mut self, name: &str, value: usize) -> Kernel {
         self.header = self.header.size(name, value);
-        self.sizes.insert(name.to_owned(), value);
         self
     }
 
@@ -99,11 +95,8 @@ impl Kernel {
 
     /// Records one launch of `workgroups` workgroups of the text in `parts`.
     pub(super) fn dispatch(self, parts: &[&str], workgroups: usize, r: &mut impl Recorder) {
-        let text = parts.concat();
-        // The recorder writes out what it knows the sizes of by itself; here sizes may also be sums of others.
-        let text = if r.limits().software { text } else { unroll(&text, &|name| self.sizes.get(name).copied()) };
         let groups = fold(workgroups, r.limits());
-        let source = self.header.source(&[&self.declarations, STEPS, &text]);
+        let source = self.header.source(&[&self.declarations, STEPS, &parts.concat()]);
         r.dispatch(Dispatch { label: self.label, source, bindings: self.bindings, groups });
     }
 }
