@@ -76,31 +76,15 @@ impl Desk {
 
     /// A burst of training, or one row of the self-check or the benchmark; training waits for those.
     pub async fn advance(&mut self) -> Vec<Event> {
-        if let Some(mut check) = self.check.take() {
-            let error = match check.advance().await {
-                Ok(done @ Event::CheckDone { .. }) => return vec![done],
-                Ok(event) => {
-                    self.check = Some(check);
-                    return vec![event];
-                }
-                Err(error) => error,
-            };
-            let mut events = vec![check.close(Some(error.to_string()))];
-            events.extend(self.settle(Err(error)).await);
-            return events;
+        if let Some(check) = &mut self.check {
+            let outcome = check.advance().await;
+            let outcome = outcome.map_err(|error| (check.close(Some(error.to_string())), error));
+            return self.row(outcome).await;
         }
-        if let Some(mut bench) = self.bench.take() {
-            let error = match bench.advance().await {
-                Ok(done @ Event::BenchDone { .. }) => return vec![done],
-                Ok(event) => {
-                    self.bench = Some(bench);
-                    return vec![event];
-                }
-                Err(error) => error,
-            };
-            let mut events = vec![Event::BenchDone { cut: Some(error.to_string()) }];
-            events.extend(self.settle(Err(error)).await);
-            return events;
+        if let Some(bench) = &mut self.bench {
+            let outcome = bench.advance().await;
+            let outcome = outcome.map_err(|error| (Event::BenchDone { cut: Some(error.to_string()) }, error));
+            return self.row(outcome).await;
         }
         match &mut self.run {
             Some(run) if run.is_training() => {
@@ -109,6 +93,24 @@ impl Desk {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// Tells of a row of the self-check or the benchmark, or of its end: its last row, or an error with the closing event.
+    async fn row(&mut self, outcome: Result<Event, (Event, TrainError)>) -> Vec<Event> {
+        let (event, error) = match outcome {
+            Ok(event) => (event, None),
+            Err((closing, error)) => (closing, Some(error)),
+        };
+        match event {
+            Event::CheckDone { .. } => self.check = None,
+            Event::BenchDone { .. } => self.bench = None,
+            _ => {}
+        }
+        let mut events = vec![event];
+        if let Some(error) = error {
+            events.extend(self.settle(Err(error)).await);
+        }
+        events
     }
 
     fn with_run(&mut self, act: impl Fn(&mut Run)) -> Vec<Event> {
