@@ -96,7 +96,11 @@ fn clippy(shell: &Shell, stages: &mut Stages) {
 
 fn native(shell: &Shell, stages: &mut Stages) {
     if shell.find("cargo-nextest").is_some() {
-        stages.run("native tests", Runner::Nextest, on_adapter(shell.command("cargo", ["nextest", "run", "--workspace"])));
+        stages.run(
+            "native tests",
+            Runner::Nextest,
+            on_adapter(shell.command("cargo", ["nextest", "run", "--workspace", "--no-fail-fast"])),
+        );
     } else {
         let tests = ["test", "--workspace", "--all-targets", "--no-fail-fast"];
         stages.run("native tests", Runner::CargoTest, on_adapter(shell.command("cargo", tests)));
