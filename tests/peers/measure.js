@@ -58,7 +58,7 @@ try {
     if (what === 'page') {
       await page.goto(`${site}/dist/?${query}&steps=1000000&eval_every=100000`);
       const call = readFileSync(new URL('page_step.js', import.meta.url), 'utf8').trim();
-      rows.push(await page.evaluate(`(${call})(3, ${Number(values.seconds)})`));
+      rows.push({ asked: query, ...(await page.evaluate(`(${call})(3, ${Number(values.seconds)})`)) });
     } else {
       await page.goto(`${site}/tests/peers/${PAGES[what]}?${query}`);
       rows.push(...(await page.evaluate('window.result')));
@@ -74,5 +74,5 @@ try {
   server.close();
 }
 const short = (number) => (number === undefined ? '' : Number(number.toPrecision(4)));
-console.table(rows.map((row) => ({ what: row.library, length: row.length ?? row.query, ms: short(row.ms), min: short(row.min), max: short(row.max), error: row.error ?? '' })));
+console.table(rows.map((row) => ({ what: row.library, length: row.length ?? row.asked, ms: short(row.ms), min: short(row.min), max: short(row.max), error: row.error ?? '' })));
 if (rows.some((row) => row.error)) process.exitCode = 1;

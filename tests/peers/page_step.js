@@ -21,6 +21,7 @@ async (warm, seconds) => {
   await until('the first step', 120, () => step() > 0);
   await pause(1000 * warm);
 
+  const { vendor = '', architecture = '' } = (await navigator.gpu?.requestAdapter())?.info ?? {};
   const shown = [];
   const [from, start] = [step(), performance.now()];
   while (performance.now() - start < 1000 * seconds || step() === from) {
@@ -33,7 +34,7 @@ async (warm, seconds) => {
   shown.sort((a, b) => a - b);
   return {
     // ms: from the rate that the page shows, over training alone. counted_ms: from its step counter and the clock, all else included.
-    library: 'Palimpsest', adapter: text('badge'), query: location.search,
+    library: 'Palimpsest', adapter: [text('badge'), vendor, architecture].join(' ').trim(), query: location.search,
     ms: shown[shown.length >> 1], min: shown[0], max: shown.at(-1), counted_ms: counted, steps: step() - from,
   };
 }

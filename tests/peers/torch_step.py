@@ -4,13 +4,15 @@ The model is Palimpsest's default: width 64, 2 layers, 2 heads, K = V = 32, conv
 float32 (TF32 off), clip 1, AdamW. The scan is written with PyTorch's operations in chunks, or is FLA's Triton kernel where fla-core is
 installed. On a GPU each is timed as Python runs it and as a captured CUDA graph, where Python costs nothing.
 
-    torch_step.py [--lengths 64 256] [--batch 64] [--scans torch fla] [--compile]     on the GPU
-    torch_step.py --cpu                                                               on one thread of the CPU
+    torch_step.py [--lengths 64 256] [--batch 64] [--scans 16 32 64 fla] [--compile]     on the GPU
+    torch_step.py --cpu                                                                  on one thread of the CPU
 
-Prints one JSON object a line, times in ms.
+A scan is `fla`, or the tokens per chunk: which of them is fastest depends on the device, so each is a row. Prints one JSON object a line,
+times in ms. On the CPU, `cpu_ms` is the thread's own time, which other work on the machine does not lengthen.
 """
 
 import argparse
+import functools
 import json
 import platform
 import statistics
@@ -22,7 +24,9 @@ from torch import nn
 
 from gated_delta import chunked, fla_chunked
 
-SCANS = {'torch': chunked, 'fla': fla_chunked}
+
+def scan_named(name):
+    return fla_chunked if name == 'fla' else functools.partial(chunked, chunk=int(name))
 
 
 def rms_norm(x, weight):
@@ -149,12 +153,13 @@ def captured(run):
 def cpu_times(run, samples, warm=2):
     for _ in range(warm):
         run()
-    times = []
+    wall, own = [], []
     for _ in range(samples):
-        start = time.perf_counter()
+        start, started = time.perf_counter(), time.thread_time()
         run()
-        times.append(1e3 * (time.perf_counter() - start))
-    return times
+        own.append(1e3 * (time.thread_time() - started))
+        wall.append(1e3 * (time.perf_counter() - start))
+    return summary(wall) | dict(cpu_ms=round(statistics.median(own), 4), cpu_min=round(min(own), 4))
 
 
 def falls(step, steps=5):
@@ -168,25 +173,26 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--lengths', type=int, nargs='+', default=[64, 256])
     parser.add_argument('--batch', type=int, default=64)
-    parser.add_argument('--scans', nargs='+', choices=sorted(SCANS), default=['torch'])
+    parser.add_argument('--scans', nargs='+', help='fla, or tokens per chunk; 16 32 64 on the GPU and 4 8 16 on the CPU if not given')
     parser.add_argument('--samples', type=int, default=0, help='samples; 20 of five steps on the GPU and 7 of one on the CPU if not given')
     parser.add_argument('--compile', action='store_true', help='through torch.compile, too: takes a minute or more to build')
     parser.add_argument('--cpu', action='store_true', help='on one thread of the CPU')
     asked = parser.parse_args()
     device = 'cpu' if asked.cpu else 'cuda'
+    scans = asked.scans or (['4', '8', '16'] if asked.cpu else ['16', '32', '64'])
     if asked.cpu:
         torch.set_num_threads(1)
     on = f'{platform.processor() or platform.machine()}, 1 thread' if asked.cpu else torch.cuda.get_device_name()
 
     for length in asked.lengths:
-        for scan in asked.scans:
+        for scan in scans:
             for compiled in [False, True] if asked.compile else [False]:
                 about = dict(what='training step', torch=torch.__version__, scan=scan, compiled=compiled, on=on, batch=asked.batch, length=length)
                 try:
-                    step = training_step(SCANS[scan], asked.batch, length, device, compiled)
+                    step = training_step(scan_named(scan), asked.batch, length, device, compiled)
                     falls(step)
                     if asked.cpu:
-                        print(json.dumps(about | summary(cpu_times(step, asked.samples or 7))), flush=True)
+                        print(json.dumps(about | cpu_times(step, asked.samples or 7)), flush=True)
                         continue
                     print(json.dumps(about | dict(run='eager') | summary(gpu_times(step, asked.samples or 20))), flush=True)
                     print(json.dumps(about | dict(run='CUDA graph') | summary(gpu_times(captured(step), asked.samples or 20))), flush=True)
