@@ -1,7 +1,7 @@
 // Opens the peers' pages or Palimpsest's own in Chromium and prints what a training step takes there: one JSON object a line, then a table.
 //
 //   node measure.js tfjs   ['lengths=64,256&batch=64']      a library's page; every sample ends with a read-back of the loss
-//   node measure.js jax-js ['lengths=64,256&batch=64']
+//   node measure.js jax-js ['lengths=64,256&batch=64' 'weights=flat']
 //   node measure.js page   'SETTINGS' ['SETTINGS'...]       the page in ../../dist, with the settings of its links; `backend=cpu` is wasm
 //
 // --software: WebGPU on the CPU (SwiftShader). --seconds N: seconds of reading per setting of the page. $CHROMIUM: the browser.

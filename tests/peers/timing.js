@@ -76,7 +76,7 @@ window.peer = (() => {
     window.result = (async () => {
       const about = await fetch(`node_modules/${packaged}/package.json`).then((answer) => answer.json());
       for (const length of asked.lengths) {
-        const named = { library: `${about.name} ${about.version}`, backend: asked.backend, adapter: await adapter(), batch: asked.batch, length };
+        const named = { library: `${about.name} ${about.version}`, backend: asked.backend, adapter: await adapter(), batch: asked.batch, length, query: location.search };
         try {
           const made = await prepare({ model, backend: asked.backend, batch: asked.batch, length });
           results.push({ ...named, ...(await time(made)) });
