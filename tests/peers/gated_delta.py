@@ -51,4 +51,4 @@ def fla_chunked(q, k, v, g, b, w):
     """FLA's chunked kernel, in bfloat16 as its own training runs."""
     from fla.ops.gdn2 import chunk_gdn2
 
-    return chunk_gdn2(*(x.bfloat16() for x in (q, k, v)), g.float(), b.bfloat16(), w.bfloat16(), scale=1.0)[0].to(q.dtype)
+    return chunk_gdn2(*(x.bfloat16() for x in (q, k, v, g, b, w)), scale=1.0)[0].to(q.dtype)

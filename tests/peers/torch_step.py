@@ -1,8 +1,8 @@
 """One training step of the toy GDN-2 language model in PyTorch: what Palimpsest's own step stands beside.
 
-The model is Palimpsest's default: width 64, 2 layers, 2 heads, K = V = 32, convolution of 4 taps, SwiGLU x2, 64 symbols, tied head,
-float32 (TF32 off), clip 1, AdamW. The scan is written with PyTorch's operations in chunks, or is FLA's Triton kernel where fla-core is
-installed. On a GPU each is timed as Python runs it and as a captured CUDA graph, where Python costs nothing.
+The model is Palimpsest's default, with as many parameters: width 64, 2 layers, 2 heads, K = V = 32, convolution of 4 taps, SwiGLU x2,
+64 symbols, tied head, float32 with PyTorch's defaults, clip 1, AdamW. The scan is written with PyTorch's operations in chunks, or is FLA's
+Triton kernel where fla-core is installed. On a GPU each is timed as Python runs it and as a captured CUDA graph, where Python costs nothing.
 
     torch_step.py [--lengths 64 256] [--batch 64] [--scans 16 32 64 fla] [--compile]     on the GPU
     torch_step.py --cpu                                                                  on one thread of the CPU
@@ -36,16 +36,16 @@ def rms_norm(x, weight):
 class Mixer(nn.Module):
     """GDN-2: q, k, v through a causal convolution and SiLU, unit q and k, gates, scan, norm, output gate."""
 
-    def __init__(self, width, heads, key, value, scan, rank=16, taps=4):
+    def __init__(self, width, heads, key, value, scan, taps=4):
         super().__init__()
         self.heads, self.taps, self.scan = heads, taps, scan
 
-        def linear(inputs, outputs):
-            return nn.Linear(inputs, outputs, bias=False)
+        def linear(inputs, outputs, bias=False):
+            return nn.Linear(inputs, outputs, bias=bias)
 
         self.q, self.k, self.v = linear(width, heads * key), linear(width, heads * key), linear(width, heads * value)
-        self.erase, self.write = linear(width, heads * key), linear(width, heads * value)
-        self.decay = nn.Sequential(linear(width, rank), linear(rank, heads * key))
+        self.erase, self.write = linear(width, heads * key, bias=True), linear(width, heads * value, bias=True)
+        self.decay = nn.Sequential(linear(width, value), linear(value, heads * key))  # of rank V
         self.a_log, self.dt_bias = nn.Parameter(torch.full((heads,), 1.5)), nn.Parameter(torch.full((heads * key,), -4.0))
         self.gate, self.out = linear(width, heads * value), linear(heads * value, width)
         self.norm = nn.Parameter(torch.ones(value))
@@ -112,6 +112,7 @@ def training_step(scan, batch, length, device, compiled):
         optimizer.step()
         return loss.detach()
 
+    step.parameters = sum(parameter.numel() for parameter in parameters)
     return step
 
 
@@ -191,6 +192,7 @@ def main():
                 try:
                     step = training_step(scan_named(scan), asked.batch, length, device, compiled)
                     falls(step)
+                    about['parameters'] = step.parameters
                     if asked.cpu:
                         print(json.dumps(about | cpu_times(step, asked.samples or 7)), flush=True)
                         continue
