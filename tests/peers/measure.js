@@ -50,7 +50,10 @@ function serve() {
 
 const server = await serve();
 const site = `http://127.0.0.1:${server.address().port}`;
-const opened = await chromium.launch({ executablePath: browser(), args: [...QUIET, ...(values.software ? SOFTWARE : GPU)] });
+// Where no GPU is wanted none is asked for: without one, Chromium hangs on those flags.
+const asksForGpu = what !== 'page' || !queries.every((query) => query.includes('backend=cpu'));
+const flags = values.software ? SOFTWARE : asksForGpu ? GPU : [];
+const opened = await chromium.launch({ executablePath: browser(), args: [...QUIET, ...flags] });
 const rows = [];
 try {
   for (const query of queries.length > 0 ? queries : ['']) {
