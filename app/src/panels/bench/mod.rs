@@ -23,6 +23,7 @@ pub(crate) fn BenchPanel() -> impl IntoView {
     let link = desk.session.worker_link();
     let pass = RwSignal::new(Pass::Forward);
     let quantity = RwSignal::new(Quantity::PerToken);
+    let pointed = RwSignal::new(None);
     let rows = Memo::new(move |_| bench.with(|bench| bench.of(pass.get())));
     let running = Memo::new(move |_| bench.with(|bench| bench.running));
     let some = Memo::new(move |_| bench.with(|bench| !bench.rows.is_empty()));
@@ -71,8 +72,8 @@ pub(crate) fn BenchPanel() -> impl IntoView {
                     <Segments name="What a pass runs" choices=PASSES chosen=pass />
                     <Segments name="What the plot shows" choices=QUANTITIES chosen=quantity />
                 </div>
-                <Plot rows quantity />
-                <Rows rows />
+                <Plot rows quantity pointed />
+                <Rows rows pointed />
                 <p class="quiet">{move || bench.with(|bench| bench.begun.as_ref().map(|begun| ceiling(begun.rates)))}</p>
                 <details>
                     <summary>"All rows as CSV"</summary>
@@ -125,7 +126,7 @@ fn sizes(settings: &Settings) -> String {
         palimpsest_spec::Form::Chunked => format!("the chunked form, chunks of {}", settings.chunk()),
     };
     format!(
-        "The scan alone, at the sizes of the controls: {} sequences, {} heads, K = {}, V = {}; {forms}. Training waits while this measures.",
+        "The scan alone, at the sizes of the controls: B = {}, H = {}, K = {}, V = {}; {forms}. Training waits while this measures.",
         settings.batch(),
         settings.heads(),
         settings.key(),

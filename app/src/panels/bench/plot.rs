@@ -56,6 +56,11 @@ pub(super) fn series_class(row: &BenchRow) -> String {
     format!("curve run-{} dash-{dash}", rule % COLOURS)
 }
 
+/// Which curve a row belongs to: its rule and form.
+pub(super) fn series_name(row: &BenchRow) -> String {
+    format!("{}, {}", rule_name(&row.case.rule), row.case.form)
+}
+
 /// One curve: rows of a rule and form, by length.
 #[derive(Clone, Debug, PartialEq)]
 struct Series {
@@ -67,7 +72,7 @@ struct Series {
 fn series(rows: &[BenchRow], quantity: Quantity) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     for row in rows {
-        let name = format!("{}, {}", rule_name(&row.case.rule), row.case.form);
+        let name = series_name(row);
         let point = (row.case.time, quantity.of(row));
         match all.iter_mut().find(|series| series.name == name) {
             Some(series) => series.points.push(point),
@@ -78,22 +83,24 @@ fn series(rows: &[BenchRow], quantity: Quantity) -> Vec<Series> {
     all
 }
 
-/// The plot; its numbers are in the table below it.
+/// The plot; its numbers are in the table below it. The curve that is pointed at, here or in the table, stands out.
 #[component]
-pub(super) fn Plot(rows: Memo<Vec<BenchRow>>, quantity: RwSignal<Quantity>) -> impl IntoView {
+pub(super) fn Plot(rows: Memo<Vec<BenchRow>>, quantity: RwSignal<Quantity>, pointed: RwSignal<Option<String>>) -> impl IntoView {
     let node = NodeRef::<Div>::new();
     let width = width_of(node, 600.0);
-    let drawn = move || rows.with(|rows| draw(&series(rows, quantity.get()), quantity.get(), width.get()));
+    let drawn = move || rows.with(|rows| draw(&series(rows, quantity.get()), quantity.get(), width.get(), pointed));
+    let name = move || pointed.get().unwrap_or_else(|| "Point at a curve or a row to tell it from the others.".to_owned());
     view! {
         <div class="bench-plot" node_ref=node>
             <svg width="100%" height=HEIGHT role="img" aria-label="Time over sequence length; the table below has the numbers" data-testid="bench-plot">
                 {drawn}
             </svg>
+            <p class="quiet" aria-hidden="true">{name}</p>
         </div>
     }
 }
 
-fn draw(all: &[Series], quantity: Quantity, width: f64) -> impl IntoView + use<> {
+fn draw(all: &[Series], quantity: Quantity, width: f64, pointed: RwSignal<Option<String>>) -> impl IntoView + use<> {
     let mut lengths: Vec<u32> = all.iter().flat_map(|series| series.points.iter().map(|point| point.0)).collect();
     lengths.sort_unstable();
     lengths.dedup();
@@ -119,7 +126,7 @@ fn draw(all: &[Series], quantity: Quantity, width: f64) -> impl IntoView + use<>
             view! { <text class="tick" x=x.place(length.into()) y=BOTTOM + 20.0 text-anchor="middle">{count(length.into())}</text> }
         })
         .collect();
-    let curves: Vec<_> = all.iter().map(|series| curve(series, quantity, x, y)).collect();
+    let curves: Vec<_> = all.iter().map(|series| curve(series, quantity, x, y, pointed)).collect();
     view! {
         <text class="axis-title" x=LEFT y=TOP - 11.0>{quantity.title()}</text>
         {levels} {marks}
@@ -128,7 +135,7 @@ fn draw(all: &[Series], quantity: Quantity, width: f64) -> impl IntoView + use<>
     }
 }
 
-fn curve(series: &Series, quantity: Quantity, x: Axis, y: Axis) -> impl IntoView + use<> {
+fn curve(series: &Series, quantity: Quantity, x: Axis, y: Axis, pointed: RwSignal<Option<String>>) -> impl IntoView + use<> {
     let points: Vec<_> = series
         .points
         .iter()
@@ -137,7 +144,21 @@ fn curve(series: &Series, quantity: Quantity, x: Axis, y: Axis) -> impl IntoView
             view! { <circle class="point" cx=x.place(length.into()) cy=y.place(value) r="3.5"><title>{words}</title></circle> }
         })
         .collect();
-    view! { <g class=series.class.clone()><path class="line" d=path(&series.points, x, y)></path>{points}</g> }
+    let (own, name) = (series.name.clone(), series.name.clone());
+    let dim = move || pointed.with(|pointed| pointed.as_ref().is_some_and(|pointed| *pointed != own));
+    let line = path(&series.points, x, y);
+    view! {
+        <g
+            class=series.class.clone()
+            class:curve-dim=dim
+            on:pointerenter=move |_| pointed.set(Some(name.clone()))
+            on:pointerleave=move |_| pointed.set(None)
+        >
+            <path class="line" d=line.clone()></path>
+            <path class="near" d=line></path>
+            {points}
+        </g>
+    }
 }
 
 /// Lengths whose numbers do not touch each other.

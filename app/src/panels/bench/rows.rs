@@ -1,15 +1,15 @@
 //! The rows of the benchmark as a table.
 
-use super::plot::series_class;
+use super::plot::{series_class, series_name};
 use super::rule_name;
 use crate::figure::{count, number, percent};
 use leptos::prelude::*;
 use palimpsest_protocol::{BenchRow, Timing};
 
-/// All rows of the chosen pass.
+/// All rows of the chosen pass. Pointing at one makes its curve stand out.
 #[component]
-pub(super) fn Rows(rows: Memo<Vec<BenchRow>>) -> impl IntoView {
-    let lines = move || rows.with(|rows| rows.iter().map(line).collect::<Vec<_>>());
+pub(super) fn Rows(rows: Memo<Vec<BenchRow>>, pointed: RwSignal<Option<String>>) -> impl IntoView {
+    let lines = move || rows.with(|rows| rows.iter().map(|row| line(row, pointed)).collect::<Vec<_>>());
     view! {
         <div class="table-scroll" tabindex="0" role="region" aria-label="Table of the benchmark">
             <table class="bench-rows" data-testid="bench-rows">
@@ -33,10 +33,16 @@ pub(super) fn Rows(rows: Memo<Vec<BenchRow>>) -> impl IntoView {
     }
 }
 
-fn line(row: &BenchRow) -> impl IntoView + use<> {
+fn line(row: &BenchRow, pointed: RwSignal<Option<String>>) -> impl IntoView + use<> {
+    let (own, name) = (series_name(row), series_name(row));
+    let here = move || pointed.with(|pointed| pointed.as_ref() == Some(&own));
     let form = row.case.chunk.map_or_else(|| row.case.form.clone(), |chunk| format!("{}, {chunk}", row.case.form));
     view! {
-        <tr>
+        <tr
+            class:row-pointed=here
+            on:pointerenter=move |_| pointed.set(Some(name.clone()))
+            on:pointerleave=move |_| pointed.set(None)
+        >
             <th scope="row">
                 <svg class=format!("mark {}", series_class(row)) viewBox="0 0 30 10" aria-hidden="true"><path class="line" d="M1 5H29"></path></svg>
                 {rule_name(&row.case.rule)}
