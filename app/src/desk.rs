@@ -1,7 +1,7 @@
 //! What the person holds: the controls' draft, the place in the sequence, and the actions of buttons and keys.
 
 use crate::bridge::{Bridge, News};
-use crate::session::{Frame, Next, Primary, Session, SessionStoreFields, View, hear, keep};
+use crate::session::{Frame, Next, Primary, Session, SessionStoreFields, View, WorkerLink, hear, keep};
 use crate::table::{seen_as, set};
 use leptos::prelude::*;
 use palimpsest_protocol::{Command, Event, Look, Phase, RunId, Sample};
@@ -71,13 +71,20 @@ impl Desk {
 
     fn hear(self, news: News) {
         match news {
-            News::Dead(reason) => self.session.worker_link().update(|link| link.dead = Some(reason)),
+            News::Dead(reason) => self.end(reason),
             News::Late(sentence) => self.late.set(Some(sentence)),
             News::Event(event) => {
                 hear(self.session, &event);
                 self.react(&event);
             }
         }
+    }
+
+    /// The worker has stopped, and with it the run in work and those to come.
+    fn end(self, reason: String) {
+        self.session.queue().update(|queue| queue.clear());
+        self.session.runs().update(|runs| runs.end_current(&reason));
+        self.session.worker_link().update(|link| (link.dead, link.adapter) = (Some(reason), None));
     }
 
     fn react(self, event: &Event) {
@@ -112,6 +119,10 @@ impl Desk {
 
     /// Asks for a run; the one in view stays as a curve if it has trained.
     pub(crate) fn open(self, settings: &Settings) -> Option<RunId> {
+        if self.session.worker_link().with_untracked(|link| link.dead.is_some()) {
+            self.session.worker_link().update(|link| *link = WorkerLink::default());
+            self.bridge.start(move |news| self.hear(news));
+        }
         let run = self.session.runs().try_update(|runs| runs.open(settings))?;
         self.bridge.send(Command::Open { run, settings: settings.run_link(), look: self.look.get_untracked() });
         Some(run)
