@@ -1,10 +1,11 @@
 //! What the person holds: the controls' draft, the place in the sequence, and the actions of buttons and keys.
 
 use crate::bridge::{Bridge, News};
-use crate::session::{Frame, Next, Primary, Session, SessionStoreFields, View, WorkerLink, hear, keep};
+use crate::session::{Frame, Next, Primary, Run, Session, SessionStoreFields, View, WorkerLink, hear, keep};
 use crate::table::{seen_as, set};
 use leptos::prelude::*;
 use palimpsest_protocol::{Command, Event, Look, Phase, RunId, Sample};
+use palimpsest_rules::StepParts;
 use palimpsest_spec::Settings;
 use reactive_stores::Store;
 
@@ -115,6 +116,13 @@ impl Desk {
             Next::Open(waiting) => self.open_next(&waiting.link),
             Next::Nothing => {}
         }
+    }
+
+    /// The steps of the rule whose memory is on show.
+    pub(crate) fn rule_steps(self) -> Vec<StepParts> {
+        let run = self.session.view().with(|view| view.traced.as_ref().map(|traced| traced.run));
+        let steps = |run: &Run| Settings::from_link(&run.link).0.rule().steps().to_vec();
+        self.session.runs().with(|runs| run.and_then(|id| runs.get(id)).map(steps).unwrap_or_default())
     }
 
     /// Asks for a run; the one in view stays as a curve if it has trained.
