@@ -65,7 +65,8 @@ fn follow_draft(desk: Desk, self_check: bool) {
         desk.draft.with(|settings| address::write(settings, self_check, desk.bench_open.get()));
         let rebuild = move || {
             let untouched = untrack(|| desk.session.runs().with(|runs| runs.current().is_none_or(|run| run.untouched())));
-            if untouched && untrack(|| desk.changed()) && !desk.session.queue().with_untracked(|queue| queue.busy()) {
+            let dead = desk.session.worker_link().with_untracked(|link| link.dead.is_some());
+            if (untouched || dead) && untrack(|| desk.changed()) && !desk.session.queue().with_untracked(|queue| queue.busy()) {
                 desk.draft.with_untracked(|settings: &Settings| desk.open(settings));
             }
         };

@@ -27,6 +27,8 @@ struct Port {
     /// Commands given before the worker could hear.
     waiting: VecDeque<Command>,
     speaking: bool,
+    /// How many workers there have been: news of an earlier one is old.
+    started: u32,
 }
 
 /// Sends commands; a copy is as good as the original.
@@ -38,10 +40,10 @@ pub(crate) struct Bridge {
 impl Bridge {
     /// A bridge whose worker is not started yet: commands wait.
     pub(crate) fn new() -> Bridge {
-        Bridge { port: StoredValue::new_local(Port { worker: None, waiting: VecDeque::new(), speaking: false }) }
+        Bridge { port: StoredValue::new_local(Port { worker: None, waiting: VecDeque::new(), speaking: false, started: 0 }) }
     }
 
-    /// Starts the worker; `hear` gets every report.
+    /// Starts the worker, or another one in its place; `hear` gets every report.
     pub(crate) fn start(self, hear: impl Fn(News) + Clone + 'static) {
         let options = WorkerOptions::new();
         options.set_type(WorkerType::Module);
@@ -49,10 +51,15 @@ impl Bridge {
             hear(News::Dead("this browser could not start the training worker. A current Chrome, Edge, Firefox or Safari can.".to_owned()));
             return;
         };
-        self.listen(&worker, hear.clone());
+        self.port.update_value(|port| {
+            port.started += 1;
+            port.speaking = false;
+        });
+        let started = self.port.with_value(|port| port.started);
+        self.listen(&worker, started, hear.clone());
         self.port.update_value(|port| port.worker = Some(worker));
         let late = move || {
-            if !self.port.with_value(|port| port.speaking) {
+            if self.port.with_value(|port| !port.speaking && port.started == started && port.worker.is_some()) {
                 hear(News::Late("The training worker has not answered yet. On a slow connection it may still be loading.".to_owned()));
             }
         };
@@ -67,7 +74,27 @@ impl Bridge {
         });
     }
 
-    fn listen(self, worker: &Worker, hear: impl Fn(News) + Clone + 'static) {
+    /// Ends a worker that has stopped; what waits for it is dropped.
+    fn bury(self) {
+        self.port.update_value(|port| {
+            if let Some(worker) = port.worker.take() {
+                worker.terminate();
+            }
+            port.waiting.clear();
+            port.speaking = false;
+        });
+    }
+
+    fn listen(self, worker: &Worker, started: u32, hear: impl Fn(News) + Clone + 'static) {
+        let hear = move |news: News| {
+            if self.port.with_value(|port| port.started != started || port.worker.is_none()) {
+                return;
+            }
+            if matches!(news, News::Dead(_)) {
+                self.bury();
+            }
+            hear(news);
+        };
         let tell = hear.clone();
         let message = Closure::<dyn Fn(MessageEvent)>::new(move |message: MessageEvent| {
             let bytes = js_sys::Uint8Array::new(&message.data()).to_vec();
@@ -88,7 +115,7 @@ impl Bridge {
             let reason = if words.is_empty() {
                 "the training worker did not load. Reload the page; if that does not help, its files are missing on this server.".to_owned()
             } else {
-                format!("the training worker stopped ({words}). Reload the page to start again.")
+                format!("the training worker stopped ({words}). Change a setting, and another one starts.")
             };
             tell(News::Dead(reason));
         });

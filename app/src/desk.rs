@@ -1,10 +1,11 @@
 //! What the person holds: the controls' draft, the place in the sequence, and the actions of buttons and keys.
 
 use crate::bridge::{Bridge, News};
-use crate::session::{Frame, Next, Primary, Session, SessionStoreFields, View, hear, keep};
+use crate::session::{Frame, Next, Primary, Run, Session, SessionStoreFields, View, WorkerLink, hear, keep};
 use crate::table::{seen_as, set};
 use leptos::prelude::*;
 use palimpsest_protocol::{Command, Event, Look, Phase, RunId, Sample};
+use palimpsest_rules::StepParts;
 use palimpsest_spec::Settings;
 use reactive_stores::Store;
 
@@ -71,13 +72,20 @@ impl Desk {
 
     fn hear(self, news: News) {
         match news {
-            News::Dead(reason) => self.session.worker_link().update(|link| link.dead = Some(reason)),
+            News::Dead(reason) => self.end(reason),
             News::Late(sentence) => self.late.set(Some(sentence)),
             News::Event(event) => {
                 hear(self.session, &event);
                 self.react(&event);
             }
         }
+    }
+
+    /// The worker has stopped, and with it the run in work and those to come.
+    fn end(self, reason: String) {
+        self.session.queue().update(|queue| queue.clear());
+        self.session.runs().update(|runs| runs.end_current(&reason));
+        self.session.worker_link().update(|link| (link.dead, link.adapter) = (Some(reason), None));
     }
 
     fn react(self, event: &Event) {
@@ -110,8 +118,19 @@ impl Desk {
         }
     }
 
+    /// The steps of the rule whose memory is on show.
+    pub(crate) fn rule_steps(self) -> Vec<StepParts> {
+        let run = self.session.view().with(|view| view.traced.as_ref().map(|traced| traced.run));
+        let steps = |run: &Run| Settings::from_link(&run.link).0.rule().steps().to_vec();
+        self.session.runs().with(|runs| run.and_then(|id| runs.get(id)).map(steps).unwrap_or_default())
+    }
+
     /// Asks for a run; the one in view stays as a curve if it has trained.
     pub(crate) fn open(self, settings: &Settings) -> Option<RunId> {
+        if self.session.worker_link().with_untracked(|link| link.dead.is_some()) {
+            self.session.worker_link().update(|link| *link = WorkerLink::default());
+            self.bridge.start(move |news| self.hear(news));
+        }
         let run = self.session.runs().try_update(|runs| runs.open(settings))?;
         self.bridge.send(Command::Open { run, settings: settings.run_link(), look: self.look.get_untracked() });
         Some(run)

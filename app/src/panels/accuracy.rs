@@ -20,6 +20,7 @@ pub(crate) fn AccuracyPanel() -> impl IntoView {
             None => "no answers yet: the first evaluation comes with training".to_owned(),
         })
     };
+    let whose = move || runs.with(|runs| runs.current().map(|run| run.name.clone()));
     let exact = move || {
         evaluation.with(|e| {
             e.as_ref()
@@ -37,6 +38,7 @@ pub(crate) fn AccuracyPanel() -> impl IntoView {
     view! {
         <section class="accuracy" aria-label="Held-out accuracy">
             <h2>"Held-out accuracy"</h2>
+            <p class="quiet">{whose}</p>
             <p class="large num" data-testid="accuracy">{large}</p>
             <p class="num">{detail}</p>
             <p class="quiet">{exact}</p>

@@ -17,7 +17,7 @@ pub(crate) fn Reading(runs: Memo<Vec<Run>>) -> impl IntoView {
     view! {
         <table class="reading num" id="chart-reading" data-testid="reading">
             <thead>
-                <tr><th scope="col">{head}</th><th scope="col">"accuracy"</th><th scope="col">"loss"</th></tr>
+                <tr><th scope="col">{head}</th><th scope="col">"accuracy"</th><th scope="col">"training loss"</th></tr>
             </thead>
             <tbody>{lines}</tbody>
         </table>

@@ -23,7 +23,7 @@ pub(crate) fn Memory() -> impl IntoView {
     let view_part = desk.session.view();
     let scaled = Memo::new(move |_| {
         let traced = view_part.with(|view| view.traced.clone())?;
-        let limit = largest(&traced.trace.states);
+        let limit = largest(&traced.trace.states).max(largest(&traced.trace.reads));
         Some(Scaled { traced, limit })
     });
     let only_change = RwSignal::new(false);
@@ -35,7 +35,7 @@ pub(crate) fn Memory() -> impl IntoView {
     let grid = Memo::new(move |_| {
         scaled.with(|scaled| scaled.as_ref().map(|s| state(s, desk.token.get(), frame.get(), only_change.get())).unwrap_or_default())
     });
-    let reads = Memo::new(move |_| scaled.with(|scaled| scaled.as_ref().map(|s| read(&s.traced, desk.token.get())).unwrap_or_default()));
+    let reads = Memo::new(move |_| scaled.with(|scaled| scaled.as_ref().map(|s| read(s, desk.token.get())).unwrap_or_default()));
     let limit = Signal::derive(move || scaled.with(|s| s.as_ref().map_or(1.0, |s| s.limit)));
     let words = Memo::new(move |_| grid.with(describe));
     let label = Signal::derive(move || {
@@ -53,10 +53,14 @@ pub(crate) fn Memory() -> impl IntoView {
         Some((row, column, value)) => format!("S[{row}, {column}] = {}", number(value.into())),
         None => "Point at a cell, or focus the matrix and use the arrows.".to_owned(),
     };
+    let steps = Memo::new(move |_| desk.rule_steps());
     let read_here = move || frame.get() == Frame::Read;
     let when = move || {
-        scaled
-            .with(|s| s.as_ref().map(|s| if s.traced.step == 0 { "untrained".to_owned() } else { format!("after step {}", s.traced.step) }))
+        scaled.with(|s| {
+            let traced = &s.as_ref()?.traced;
+            let name = desk.session.runs().with(|runs| runs.get(traced.run).map(|run| format!("{}, ", run.name))).unwrap_or_default();
+            Some(if traced.step == 0 { format!("{name}untrained") } else { format!("{name}after step {}", traced.step) })
+        })
     };
     view! {
         <section class="memory" aria-label="Memory">
@@ -79,14 +83,14 @@ pub(crate) fn Memory() -> impl IntoView {
                 </figure>
                 <div class="memory-words">
                     <p class="equation">{move || frame.get().equation()}</p>
-                    <p>{move || frame.get().about()}</p>
+                    <p>{move || steps.with(|steps| frame.get().about(steps))}</p>
                     <p class="num value" id="cell-value" aria-live="polite" data-testid="cell-value">{value}</p>
                     <p class="quiet" data-testid="state-words">{move || words.get()}</p>
                     <label class="check">
                         <input type="checkbox" prop:checked=move || only_change.get() on:change=move |e| only_change.set(event_target_checked(&e)) />
                         "Only what this moment changed"
                     </label>
-                    <p class="quiet">"Rows are key channels, columns value channels. One colour scale for all tokens and moments."</p>
+                    <p class="quiet">"Rows are key channels, columns value channels. One colour scale for all tokens, moments and reads."</p>
                 </div>
             </div>
         </section>
@@ -126,11 +130,11 @@ fn state(scaled: &Scaled, token: usize, frame: Frame, only_change: bool) -> Grid
     Grid { values: Arc::new(values), columns: trace.value, limit: scaled.limit, sign: Sign::Both }
 }
 
-fn read(traced: &Traced, token: usize) -> Grid {
-    let trace = &traced.trace;
+fn read(scaled: &Scaled, token: usize) -> Grid {
+    let trace = &scaled.traced.trace;
     let token = token.saturating_sub(trace.first).min(trace.tokens.saturating_sub(1));
     let values = trace.reads.get(token * trace.value..(token + 1) * trace.value).unwrap_or_default().to_vec();
-    Grid { values: Arc::new(values), columns: trace.value, limit: largest(&trace.reads), sign: Sign::Both }
+    Grid { values: Arc::new(values), columns: trace.value, limit: scaled.limit, sign: Sign::Both }
 }
 
 /// The matrix in words, for those who do not see it.
@@ -174,7 +178,7 @@ mod tests {
         assert_eq!(*state(&scaled(), 11, Frame::Read, false).values, vec![10.0, 11.0]);
         assert_eq!(*state(&scaled(), 0, Frame::Read, false).values, vec![4.0, 5.0]);
         assert_eq!(*state(&scaled(), 11, Frame::all(1)[1], true).values, vec![2.0, 2.0]);
-        assert_eq!(*read(&scaled().traced, 99).values, vec![3.0, 4.0]);
+        assert_eq!(*read(&scaled(), 99).values, vec![3.0, 4.0]);
     }
 
     #[test]

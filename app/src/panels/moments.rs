@@ -9,6 +9,7 @@ use leptos::prelude::*;
 pub(crate) fn Moments() -> impl IntoView {
     let desk = desk();
     let all = Memo::new(move |_| desk.session.view().with(frames));
+    let steps = Memo::new(move |_| desk.rule_steps());
     move || {
         let all = all.get();
         let last = all.len() - 1;
@@ -27,7 +28,7 @@ pub(crate) fn Moments() -> impl IntoView {
                         class="segment"
                         class:segment-here=here
                         aria-pressed=move || here().to_string()
-                        title=format!("{}  {}", frame.equation(), frame.about())
+                        title=move || steps.with(|steps| format!("{}  {}", frame.equation(), frame.about(steps)))
                         on:click=move |_| desk.frame.set(index)
                     >
                         {word}

@@ -14,7 +14,7 @@ pub(crate) enum Primary {
     StartNew,
     /// The run is over and the controls are unchanged: the same again with the next seed.
     NextSeed,
-    /// Nothing can be done: the worker is dead.
+    /// Nothing can be done: the worker is dead, or the model could not be built. A changed setting starts anew.
     Nothing,
 }
 
@@ -22,7 +22,7 @@ impl Primary {
     /// From the worker, the run in view and whether the controls differ from it.
     pub(crate) fn of(link: &WorkerLink, run: Option<&Run>, changed: bool) -> Primary {
         match run {
-            _ if link.dead.is_some() => Primary::Nothing,
+            _ if link.dead.is_some() && !changed => Primary::Nothing,
             Some(run) if run.phase == Phase::Training => Primary::Pause,
             None => Primary::StartNew,
             Some(_) if changed => Primary::StartNew,
@@ -67,6 +67,7 @@ mod tests {
         assert_eq!(of(failed.clone(), 0, false), Primary::Nothing);
         assert_eq!(of(failed, 0, true), Primary::StartNew);
         let dead = WorkerLink { dead: Some("gone".into()), ..WorkerLink::default() };
-        assert_eq!(Primary::of(&dead, None, true), Primary::Nothing);
+        assert_eq!(Primary::of(&dead, None, false), Primary::Nothing);
+        assert_eq!(Primary::of(&dead, None, true), Primary::StartNew);
     }
 }

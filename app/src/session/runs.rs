@@ -1,7 +1,7 @@
 //! Runs: the current one and those kept as curves.
 
 use super::names::names;
-use palimpsest_protocol::{Evaluation, Event, Phase, Progress, RunFacts, RunId};
+use palimpsest_protocol::{Evaluation, Event, Failure, Phase, Progress, RunFacts, RunId};
 use palimpsest_spec::Settings;
 use serde::{Deserialize, Serialize};
 
@@ -148,6 +148,13 @@ impl Runs {
         id
     }
 
+    /// Ends the current run, which is lost with its worker.
+    pub(crate) fn end_current(&mut self, reason: &str) {
+        if let Some(run) = self.current.and_then(|id| self.get_mut(id)).filter(|run| !run.over()) {
+            run.phase = Phase::Failed(Failure { step: run.step, message: reason.to_owned() });
+        }
+    }
+
     /// Names runs by what differs between them; names that a person wrote stay.
     fn name_all(&mut self) {
         let settings: Vec<Settings> = self.all.iter().map(|run| Settings::from_link(&run.link).0).collect();
@@ -264,6 +271,17 @@ pub(crate) mod tests {
     fn events_of_unknown_runs_change_nothing() {
         let (mut runs, _) = opened();
         assert!(!runs.apply(&Event::Progress { run: RunId(99), progress: progress(1) }));
+    }
+
+    #[test]
+    fn a_run_ends_with_its_worker_unless_it_was_over() {
+        let (mut runs, run) = opened();
+        runs.apply(&Event::Progress { run, progress: progress(3) });
+        runs.end_current("the worker stopped");
+        assert!(matches!(&runs.current().unwrap().phase, Phase::Failed(failure) if failure.step == 3));
+        runs.apply(&Event::Phase { run, phase: Phase::Done, step: 3 });
+        runs.end_current("again");
+        assert_eq!(runs.current().unwrap().phase, Phase::Done);
     }
 
     #[test]

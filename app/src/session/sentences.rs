@@ -20,7 +20,7 @@ pub(crate) fn standing(link: &WorkerLink, run: Option<&Run>, queue: &Queue) -> S
         Phase::Training => format!("Training {}: step {}{}.", run.rule, run.step, left(run)),
         Phase::Paused => format!("Paused after step {}. Train goes on from here.", run.step),
         Phase::Done => done(run),
-        Phase::Failed(failure) if failure.step == 0 => format!("Could not be built: {}", failure.message),
+        Phase::Failed(failure) if failure.step == 0 => format!("Could not be built: {}.", failure.message.trim_end_matches('.')),
         Phase::Failed(failure) => format!("Stopped at step {}: {}", failure.step, failure.message),
     };
     turn + &sentence
@@ -38,16 +38,17 @@ fn done(run: &Run) -> String {
     let steps = run.step;
     let time = duration(run.seconds());
     match (run.evaluation(), run.reached()) {
-        (_, Some((step, seconds))) => {
+        (Some(last), Some((step, seconds))) => {
             format!(
-                "Done after {steps} steps in {time}: 99 % of held-out answers were right from step {step} on, {} in.",
+                "Done after {steps} steps in {time}: {} of held-out answers are right; 99 % was reached first at step {step}, {} in.",
+                percent(last.accuracy),
                 duration(seconds)
             )
         }
         (Some(e), None) => {
             format!("Done after {steps} steps in {time}: {} of held-out answers are right; 99 % was not reached.", percent(e.accuracy))
         }
-        (None, None) => format!("Done after {steps} steps in {time}."),
+        (None, _) => format!("Done after {steps} steps in {time}."),
     }
 }
 
@@ -68,7 +69,9 @@ pub(crate) fn fallback(reason: &Fallback) -> String {
         Fallback::NoAdapter(why) => {
             format!("The browser has WebGPU but gave no device ({why}), so the CPU computes: slower, with the same results.")
         }
-        Fallback::DeviceLost(why) => format!("The GPU was lost while working ({why}); the CPU goes on from here."),
+        Fallback::DeviceLost(why) => {
+            format!("The GPU was lost while working ({why}); the run started again on the CPU, from its first weights.")
+        }
         Fallback::Limit(why) => format!("This model does not fit the GPU ({why}), so the CPU computes."),
     }
 }
@@ -109,7 +112,7 @@ mod tests {
         done_run.evaluations.push(evaluation(100, 0.9));
         assert!(done(&done_run).contains("99 % was not reached"));
         done_run.evaluations[0].reached_99 = Some((60, 2.0));
-        assert!(done(&done_run).contains("from step 60 on"));
+        assert!(done(&done_run).contains("90.0 % of held-out answers are right; 99 % was reached first at step 60"));
     }
 
     #[test]

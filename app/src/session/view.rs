@@ -1,6 +1,7 @@
 //! The sample and the memory on show.
 
 use palimpsest_protocol::{Event, Moment, RunId, Sample, Strip, Trace};
+use palimpsest_rules::{Kind, StepParts};
 use std::sync::Arc;
 
 /// A trace with what it belongs to.
@@ -85,13 +86,18 @@ impl Frame {
         }
     }
 
-    /// One sentence.
-    pub(crate) fn about(self) -> &'static str {
-        match self {
-            Frame::Edit { moment: Moment::Decay, .. } => "Every key channel fades by its own factor.",
-            Frame::Edit { moment: Moment::Erase, .. } => "What the erase vector a finds in the memory is taken away at address k.",
-            Frame::Edit { moment: Moment::Write, .. } => "The new value u is added at address k.",
-            Frame::Read => "The query q reads the memory; the state does not change.",
+    /// One sentence about what this rule's step does here; `steps` are the rule's, in order.
+    pub(crate) fn about(self, steps: &[StepParts]) -> &'static str {
+        let Frame::Edit { step, moment } = self else { return "The query q reads the memory; the state does not change." };
+        let Some(parts) = steps.get(step) else { return "" };
+        match (moment, parts.decay, parts.erase, parts.write) {
+            (Moment::Decay, None, ..) => "Nothing fades: this step has no decay.",
+            (Moment::Decay, Some(Kind::Scalar), ..) => "The whole memory of this head fades by one factor.",
+            (Moment::Decay, Some(_), ..) => "Every key channel fades by its own factor.",
+            (Moment::Erase, _, false, _) => "Nothing is erased: this step only adds.",
+            (Moment::Erase, _, true, _) => "What the erase vector a finds in the memory is taken away at address k.",
+            (Moment::Write, _, _, false) => "Nothing is written: this step only erases.",
+            (Moment::Write, _, _, true) => "The new value u is added at address k.",
         }
     }
 
@@ -142,6 +148,18 @@ mod tests {
         assert_eq!(Frame::Read.before(&trace, 0), Some(&[5.0][..]));
         let second = Frame::Edit { step: 1, moment: Moment::Decay };
         assert_eq!(second.before(&trace, 0), Some(&[2.0][..]));
+    }
+
+    #[test]
+    fn sentences_follow_the_parts_of_a_step() {
+        let said = |decay, erase, write| {
+            let steps = [StepParts { decay, erase, write }];
+            Frame::all(1).into_iter().map(|frame| frame.about(&steps)).collect::<Vec<_>>()
+        };
+        let (none, head, channel) = (said(None, false, true), said(Some(Kind::Scalar), true, false), said(Some(Kind::Key), true, true));
+        assert!(none[0].contains("no decay") && none[1].contains("Nothing is erased") && none[2].contains("added"));
+        assert!(head[0].contains("one factor") && head[1].contains("taken away") && head[2].contains("Nothing is written"));
+        assert!(channel[0].contains("its own factor") && channel[3].contains("reads"));
     }
 
     #[test]

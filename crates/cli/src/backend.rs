@@ -31,7 +31,10 @@ pub(crate) enum RunError {
 pub(crate) fn open(backend: Backend) -> Result<Engine, BackendError> {
     match backend {
         Backend::Cpu => Ok(Engine::Cpu),
-        Backend::Gpu => Ok(Engine::Gpu(block_on(Device::open(Options::from_env()))?)),
+        Backend::Gpu => block_on(Device::open(Options::from_env())).map(Engine::Gpu).map_err(|error| match error {
+            BackendError::NoAdapter(why) => BackendError::NoAdapter(format!("{why} (--backend cpu needs none)")),
+            error => error,
+        }),
     }
 }
 

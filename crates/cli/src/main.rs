@@ -7,6 +7,7 @@ mod train;
 mod verify;
 
 use clap::{Parser, Subcommand, error::ErrorKind};
+use std::io::{Write, stdout};
 use std::process::ExitCode;
 
 /// Exit code of input that cannot be used.
@@ -44,8 +45,7 @@ fn refuse(error: &clap::Error) -> ExitCode {
     let help =
         matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
     if help {
-        // A closed pipe is no reason to fail.
-        let _ = error.print();
+        output::written(error.print().and_then(|()| stdout().flush()));
         return ExitCode::from(if error.use_stderr() { BAD_INPUT } else { 0 });
     }
     let text = error.to_string();

@@ -2,12 +2,21 @@
 
 use palimpsest_spec::{Correction, Settings};
 use serde::Serialize;
-use std::io::{Write, stdout};
+use std::io::{self, ErrorKind, Write, stdout};
 use std::process::exit;
 
-/// One line on standard output. When its reader has gone, as in `| head`, there is nobody left to tell: the command ends unfinished.
+/// One line on standard output. What cannot be written ends the command.
 pub(crate) fn say(line: &str) {
-    if writeln!(stdout().lock(), "{line}").is_err() {
+    written(writeln!(stdout().lock(), "{line}"));
+}
+
+/// Ends the command when standard output takes nothing more: in silence when its reader has gone, as in `| head`, for then
+/// there is nobody left to tell.
+pub(crate) fn written(result: io::Result<()>) {
+    if let Err(error) = result {
+        if error.kind() != ErrorKind::BrokenPipe {
+            eprintln!("error: standard output cannot be written: {error}");
+        }
         exit(1);
     }
 }
@@ -22,6 +31,9 @@ pub(crate) fn print_json(line: &impl Serialize) {
 
 /// Settings as a command got them, or one line of all that is wrong with them.
 pub(crate) fn read_settings(text: &str) -> Result<Settings, String> {
-    let all = |corrections: Vec<Correction>| corrections.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    let all = |corrections: Vec<Correction>| {
+        let wrong: Vec<&str> = corrections.iter().map(|correction| correction.refusal.as_str()).collect();
+        format!("{} (palimpsest train --settings lists all)", wrong.join("; "))
+    };
     Settings::from_text_strict(text).map_err(all)
 }

@@ -78,6 +78,11 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             return ExitCode::from(BAD_INPUT);
         }
     };
+    let page = settings.only_for_the_page();
+    if !page.is_empty() {
+        let (rule, seed) = (settings.rule().slug(), settings.seed());
+        eprintln!("note: only the page uses {}: this trains one run, rule={rule}, seed={seed}", page.join(", "));
+    }
     let backend = args.backend.unwrap_or(if settings.wants_cpu() { Backend::Cpu } else { Backend::Gpu });
     let trainer = backend::open(backend).map_err(TrainError::from).and_then(|engine| block_on(Trainer::open(&engine, &settings)));
     let trainer = match trainer {

@@ -6,6 +6,7 @@ use crate::output::{print_json, say};
 use clap::ValueEnum;
 use palimpsest_golden::{ArrayKind, Golden, MAX_CHUNK, Report, Row, Tolerance};
 use palimpsest_plan::{Adapter, ScanForm};
+use palimpsest_spec::printable;
 use palimpsest_train::Engine;
 use serde::Serialize;
 use std::fs;
@@ -150,7 +151,7 @@ fn print(path: &Path, args: &Args, outcome: Outcome) {
         Outcome::Unreadable(message) | Outcome::Refused(message) => (Some(message), None, None),
     };
     if let Some(message) = &error {
-        eprintln!("error: {file}: {message}");
+        eprintln!("error: {}: {}", printable(&file), printable(message));
     }
     if args.json {
         let passed = report.as_ref().is_some_and(Report::passed);
@@ -158,7 +159,7 @@ fn print(path: &Path, args: &Args, outcome: Outcome) {
     } else if let Some(report) = report {
         let verdict = if report.passed() { "ok    " } else { "FAILED" };
         let rows: Vec<String> = report.rows.iter().map(row).collect();
-        say(&format!("{verdict} {file}  {}", rows.join("  ")));
+        say(&format!("{verdict} {}  {}", printable(&file), rows.join("  ")));
     }
 }
 

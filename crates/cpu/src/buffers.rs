@@ -1,8 +1,9 @@
 //! Every number of a plan, allocated once: tensors, their gradients, and the optimiser's moments.
 
 use crate::Real;
+use crate::memory::Memory;
 use crate::rows::{Gradient, Rows};
-use palimpsest_plan::{Operand, Plan, Role, TensorId, View};
+use palimpsest_plan::{BackendError, Operand, Plan, Role, TensorId, View};
 
 /// More than any operation has: a rule map's inputs and its head-scope inputs.
 pub(crate) const MAX_OPERANDS: usize = 16;
@@ -40,29 +41,35 @@ impl Sink {
 
 impl<F: Real> Buffers<F> {
     /// All buffers of a plan, zero. Gradients exist only if the plan has a backward list.
-    pub(crate) fn new(plan: &Plan) -> Self {
+    ///
+    /// # Errors
+    /// [`BackendError::Memory`] when they cannot be had.
+    pub(crate) fn new(plan: &Plan, memory: Memory) -> Result<Self, BackendError> {
         let integer = |role: &Role| matches!(role, Role::Batch | Role::Answer);
         let of = |keep: bool, len: usize| if keep { len } else { 0 };
         let trains = !plan.backward.is_empty();
-        let mut gradients: Vec<Vec<F>> = plan.gradient_lens().iter().map(|&len| vec![F::zero(); len]).collect();
+        let zeros = |len: usize| memory.filled(len, F::zero());
+        let mut gradients = plan.gradient_lens().iter().map(|&len| zeros(len)).collect::<Result<Vec<Vec<F>>, _>>()?;
         let mut slots = Vec::with_capacity(plan.tensors.len());
         for (index, tensor) in plan.tensors.iter().enumerate() {
             let slot = match &tensor.role {
                 Role::Parameter(_) if trains => {
-                    gradients.push(vec![F::zero(); tensor.len()]);
+                    gradients.push(zeros(tensor.len())?);
                     Some(gradients.len() - 1)
                 }
                 _ => plan.gradient(TensorId(index)).map(|gradient| gradient.0),
             };
             slots.push(slot);
         }
-        Buffers {
-            values: plan.tensors.iter().map(|tensor| vec![F::zero(); of(!integer(&tensor.role), tensor.len())]).collect(),
-            integers: plan.tensors.iter().map(|tensor| vec![0; of(integer(&tensor.role), tensor.len())]).collect(),
+        let values = plan.tensors.iter().map(|tensor| zeros(of(!integer(&tensor.role), tensor.len())));
+        let integers = plan.tensors.iter().map(|tensor| memory.filled(of(integer(&tensor.role), tensor.len()), 0));
+        Ok(Buffers {
+            values: values.collect::<Result<_, _>>()?,
+            integers: integers.collect::<Result<_, _>>()?,
             gradients,
             slots,
             widths: plan.tensors.iter().map(|tensor| tensor.shape.last().copied().unwrap_or(1)).collect(),
-        }
+        })
     }
 
     pub(crate) fn value(&self, id: TensorId) -> &[F] {

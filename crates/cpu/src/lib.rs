@@ -7,6 +7,7 @@ mod adamw;
 mod buffers;
 pub mod ceiling;
 mod check;
+mod memory;
 mod ops;
 mod product;
 mod real;
@@ -18,5 +19,6 @@ mod scan;
 mod session;
 mod wide;
 
+pub use memory::bytes;
 pub use real::Real;
 pub use session::{CpuSession, adapter};

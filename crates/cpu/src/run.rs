@@ -2,11 +2,12 @@
 
 use crate::Real;
 use crate::buffers::{Buffers, MAX_OPERANDS, Sink};
+use crate::memory::Memory;
 use crate::ops::{attention, cross_entropy, decay, embed, gated_norm, gates, gather, linear, rms_norm, short_conv, swiglu, unit};
 use crate::rows::Gradient;
 use crate::rule_map::Map;
 use crate::scan;
-use palimpsest_plan::{Decay, Op, Plan, RuleMap, ShortConv, TensorId};
+use palimpsest_plan::{BackendError, Decay, Op, Plan, RuleMap, ShortConv, TensorId};
 
 /// What operations need besides tensors, all made once.
 pub(crate) struct Work<F> {
@@ -47,7 +48,10 @@ fn outputs(op: &Op) -> Outputs {
 
 impl<F: Real> Work<F> {
     /// Everything for a plan that [`crate::check`] has accepted.
-    pub(crate) fn new(plan: &Plan, buffers: &Buffers<F>) -> Self {
+    ///
+    /// # Errors
+    /// [`BackendError::Memory`] when it cannot be had.
+    pub(crate) fn new(plan: &Plan, buffers: &Buffers<F>, memory: Memory) -> Result<Self, BackendError> {
         let mut sinks = vec![Vec::new(); plan.forward.len()];
         for step in &plan.backward {
             let operands = plan.forward[step.op].operands().into_iter().zip(&step.adds);
@@ -56,17 +60,17 @@ impl<F: Real> Work<F> {
         let map = |op: &Op| if let Op::RuleMap(op) = op { Some(Map::new(op)) } else { None };
         let trains = !plan.backward.is_empty();
         let checkpoints = |op: &Op| match op {
-            Op::Scan(op) if trains => vec![F::zero(); scan::checkpoint_len(op)],
-            _ => Vec::new(),
+            Op::Scan(op) if trains => memory.filled(scan::checkpoint_len(op), F::zero()),
+            _ => Ok(Vec::new()),
         };
-        Work {
+        Ok(Work {
             row: vec![F::zero(); plan.forward.iter().map(|op| scratch(op, buffers)).max().unwrap_or(0)],
             scan: scan::Scratch::default(),
             outputs: plan.forward.iter().map(outputs).collect(),
             maps: plan.forward.iter().map(map).collect(),
-            checkpoints: plan.forward.iter().map(checkpoints).collect(),
+            checkpoints: plan.forward.iter().map(checkpoints).collect::<Result<_, _>>()?,
             sinks,
-        }
+        })
     }
 }
 

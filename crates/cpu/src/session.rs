@@ -2,6 +2,7 @@
 
 use crate::buffers::Buffers;
 use crate::check::{Bounds, check};
+use crate::memory::Memory;
 use crate::run::{Work, backward, forward};
 use crate::scan::trace::trace;
 use crate::{Real, adamw};
@@ -43,19 +44,18 @@ impl<F: Real> CpuSession<F> {
     /// Allocates every buffer of a plan; all numbers are zero.
     ///
     /// # Errors
-    /// [`BackendError::Input`] when a tensor does not have the size that an operation needs.
+    /// [`BackendError::Input`] when a tensor does not have the size that an operation needs, [`BackendError::Memory`] when there
+    /// is not enough memory.
     pub fn new(plan: Plan) -> Result<Self, BackendError> {
         let bounds = check(&plan)?;
-        let buffers = Buffers::new(&plan);
-        let work = Work::new(&plan, &buffers);
-        let moments = plan.parameters().map(|(parameter, tensor, learn)| Moments {
-            parameter,
-            first: vec![F::zero(); tensor.len()],
-            second: vec![F::zero(); tensor.len()],
-            scale: learn.rate,
-            decays: learn.weight_decay,
+        let memory = Memory::of::<F>(&plan)?;
+        let buffers = Buffers::new(&plan, memory)?;
+        let work = Work::new(&plan, &buffers, memory)?;
+        let moments = plan.parameters().map(|(parameter, tensor, learn)| {
+            let (first, second) = (memory.filled(tensor.len(), F::zero())?, memory.filled(tensor.len(), F::zero())?);
+            Ok(Moments { parameter, first, second, scale: learn.rate, decays: learn.weight_decay })
         });
-        let moments = moments.collect();
+        let moments = moments.collect::<Result<_, BackendError>>()?;
         let loss = plan.forward.iter().find_map(|op| if let Op::CrossEntropy(op) = op { Some(op.loss) } else { None });
         Ok(CpuSession { adapter: adapter(), plan, buffers, work, bounds, moments, loss, pending: Vec::new() })
     }

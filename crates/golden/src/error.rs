@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GoldenError {
     /// Not the format at all.
-    #[error("not a golden file: {0}")]
+    #[error("not a golden file: {0}; it must be JSON, its numbers finite decimals")]
     Json(String),
     /// A rule that is not in the registry.
     #[error("unknown rule '{slug}'; the rules are {valid}")]

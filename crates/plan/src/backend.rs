@@ -39,7 +39,7 @@ pub enum BackendError {
     #[error("the GPU device was lost: {0}")]
     DeviceLost(String),
     /// A buffer, binding or dispatch beyond the adapter's limits.
-    #[error("{what} needs {needed}, this adapter allows {limit}")]
+    #[error("{what} needs {needed}, this adapter allows {limit}: lower batch, length or width")]
     Limit {
         /// What was too large, as `buffer 'layer0.in.out' bytes`.
         what: String,
@@ -47,6 +47,14 @@ pub enum BackendError {
         needed: u64,
         /// What the adapter has.
         limit: u64,
+    },
+    /// Main memory that cannot be had.
+    #[error("the model needs {needed} bytes of memory, {}: lower batch, length or width", most(*limit))]
+    Memory {
+        /// Bytes of all buffers.
+        needed: u64,
+        /// The most there can be, where that is known.
+        limit: Option<u64>,
     },
     /// A kernel that the driver refused.
     #[error("kernel {kernel} was refused: {message}")]
@@ -59,6 +67,10 @@ pub enum BackendError {
     /// Data that does not fit the plan.
     #[error("{0}")]
     Input(String),
+}
+
+fn most(limit: Option<u64>) -> String {
+    limit.map_or_else(|| "more than there is".to_owned(), |limit| format!("where {limit} are the most"))
 }
 
 /// One training step's data.

@@ -120,6 +120,16 @@ impl Settings {
         self.backend() == Backend::Cpu
     }
 
+    /// Bytes of all buffers of the run's model: an estimate, not less than they take.
+    pub fn memory(&self) -> f64 {
+        4.0 * crate::size::memory(self)
+    }
+
+    /// Keys that differ from their default and only the page reads: they change what is shown or which runs follow, not the run.
+    pub fn only_for_the_page(&self) -> Vec<&'static str> {
+        self.rows().iter().filter(|row| !row.needs_restart && self.differs(row.key)).map(|row| row.key).collect()
+    }
+
     /// Rules to train in turn; empty if none were chosen.
     pub fn rules_in_turn(&self) -> Vec<&'static Rule> {
         match self.get("rules") {

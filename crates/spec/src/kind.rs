@@ -1,5 +1,6 @@
 //! What a setting may be, and the value it has.
 
+use crate::correction::quoted;
 use palimpsest_tasks::SettingKind;
 use std::fmt;
 
@@ -137,17 +138,22 @@ impl Kind {
                 Ok((Value::Word(word), (!exact).then(|| format!("not one of {}", words(choices)))))
             }
             Kind::Words(choices) => {
-                let (mut found, mut wrong) = (Vec::new(), false);
+                let (mut found, mut wrong) = (Vec::new(), Vec::new());
                 for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
                     match nearest_word(choices, part) {
                         Some((word, exact)) if !found.contains(&word) => {
                             found.push(word);
-                            wrong |= !exact;
+                            if !exact {
+                                wrong.push(quoted(part));
+                            }
                         }
-                        _ => wrong = true,
+                        _ => wrong.push(quoted(part)),
                     }
                 }
-                let wrong = wrong.then(|| format!("not a list of different words of {}", words(choices)));
+                // a list of anything may be long
+                wrong.truncate(3);
+                let wrong = (!wrong.is_empty())
+                    .then(|| format!("wrong in {}: each must be a different one of {}", wrong.join(", "), words(choices)));
                 Ok((Value::Words(found), wrong))
             }
         }

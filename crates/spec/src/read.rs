@@ -55,13 +55,17 @@ impl Settings {
     /// Stores the nearest value of a known key, the default where nothing is near.
     fn read(&mut self, key: &str, text: &str, notes: &mut Vec<Correction>) {
         let Some(row) = self.row(key) else { return };
-        let (value, wrong) = match row.kind.read(text) {
-            Ok(read) => read,
-            Err(wrong) => (row.default.clone(), Some(wrong)),
+        let value = match row.kind.read(text) {
+            Ok((value, None)) => value,
+            Ok((value, Some(wrong))) => {
+                notes.push(Correction::moved(row.key, text, &wrong, &value));
+                value
+            }
+            Err(wrong) => {
+                notes.push(Correction::meaningless(row.key, text, &wrong, &row.default));
+                row.default
+            }
         };
-        if let Some(wrong) = wrong {
-            notes.push(Correction::moved(row.key, text, &wrong, &value));
-        }
         self.put(row.key, value);
     }
 }

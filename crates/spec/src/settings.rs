@@ -82,7 +82,7 @@ impl Settings {
         let text = text.trim();
         let (value, wrong) = row.kind.read(text).map_err(|wrong| {
             let kept = self.get(key).unwrap_or(row.default.clone());
-            Correction::moved(row.key, text, &wrong, &kept)
+            Correction::meaningless(row.key, text, &wrong, &kept)
         })?;
         let mut notes = Vec::new();
         if let Some(wrong) = wrong {

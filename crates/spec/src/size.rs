@@ -1,12 +1,18 @@
-//! How large a model may be: estimates that keep every buffer within what indices of 32 bits and common GPUs can hold.
+//! How large a model may be: estimates that keep every buffer within what indices of 32 bits and common GPUs can hold, and all
+//! of them within memory.
 
 use crate::check::Misfit;
 use crate::{Kind, Settings, Value};
+use palimpsest_rules::{Kind as Width, Scope, Source};
 
 /// Most learned numbers: 128 MiB, the portable limit of one GPU buffer.
 const PARAMETERS: f64 = (1u32 << 25) as f64;
 /// Most numbers in one tensor of a batch: 1 GiB. Adapters with less say so themselves.
 const TENSOR: f64 = (1u32 << 28) as f64;
+/// Most numbers of all buffers together: 32 GiB. Devices with less say so themselves.
+const MEMORY: f64 = (1u64 << 33) as f64;
+/// The same on the CPU: 2 GiB, what a page can count on having. One thread would take minutes for a step of more.
+const MEMORY_CPU: f64 = (1u64 << 29) as f64;
 
 /// Learned numbers, to within a few percent.
 pub(crate) fn parameters(settings: &Settings) -> f64 {
@@ -23,6 +29,21 @@ fn largest_per_sequence(settings: &Settings) -> f64 {
     (s.length * per_token).max(s.labels * s.vocabulary)
 }
 
+/// Numbers of all buffers: activations and their gradients, the states kept for the backward pass, and parameters with their
+/// gradients and moments. Not less than there are.
+pub(crate) fn memory(settings: &Settings) -> f64 {
+    let s = Sizes::of(settings);
+    let mixer = 2.0 * s.width + s.projected + s.heads * (s.inputs + s.raised + s.steps + 2.0 * s.value);
+    let mlp = if s.mlp > 0.0 { (2.0 + 3.0 * s.mlp) * s.width } else { 0.0 };
+    // a state every 16 tokens at most, in either form
+    let states = s.heads * s.key * s.value * (s.length / 16.0).ceil() * s.layers;
+    let activations = s.length * (s.width + s.layers * (mixer + mlp)) + s.labels * (2.0 * s.width + s.vocabulary);
+    let integers = s.length + 3.0 * s.labels;
+    // vectors and biases that `parameters` leaves out
+    let small = s.layers * (2.0 * s.width + s.projected * (1.0 + settings.number("conv")) + s.heads * s.raised * s.value) + s.width + 1.0;
+    settings.number("batch") * (2.0 * activations + states + integers) + 4.0 * (parameters(settings) + small)
+}
+
 struct Sizes {
     layers: f64,
     width: f64,
@@ -32,6 +53,11 @@ struct Sizes {
     length: f64,
     vocabulary: f64,
     labels: f64,
+    key: f64,
+    /// Floats of a (token, head) row of a rule's inputs.
+    inputs: f64,
+    /// Floats of a (token, head) that are raised from a low rank.
+    raised: f64,
     /// Columns of a layer's input projection, about.
     projected: f64,
     /// Floats of a (token, head) row of steps.
@@ -43,11 +69,17 @@ impl Sizes {
         let (rule, key, value) = (settings.rule(), settings.key(), settings.value());
         let heads = settings.heads() as f64;
         let inputs = rule.input_layout(key, value).stride as f64;
+        let low = |source: &Source| matches!(source, Source::Decay | Source::Direction { .. });
+        let raised = rule.inputs().iter().filter(|input| input.scope == Scope::Token && input.kind == Width::Key && low(&input.source));
+        let raised = (raised.count() * key) as f64;
         Sizes {
             layers: settings.layers() as f64,
             width: settings.width() as f64,
             heads,
             value: value as f64,
+            key: key as f64,
+            inputs,
+            raised,
             mlp: settings.mlp() as f64,
             length: settings.length() as f64,
             vocabulary: settings.task.vocabulary(&settings.task_settings) as f64,
@@ -92,7 +124,29 @@ pub(crate) fn check(settings: &Settings) -> Result<(), Misfit> {
         );
         return Err(Misfit { key, wrong, nearest: Value::Number(nearest) });
     }
-    Ok(())
+    check_memory(settings)
+}
+
+/// Whether all buffers together fit; else the setting to lower: the batch, or the length if not even one sequence fits.
+fn check_memory(settings: &Settings) -> Result<(), Misfit> {
+    let (most, place) = if settings.wants_cpu() { (MEMORY_CPU, " on the CPU") } else { (MEMORY, "") };
+    let needed = memory(settings);
+    if needed <= most {
+        return Ok(());
+    }
+    let with = |changes: &[(&'static str, f64)]| {
+        let mut smaller = settings.clone();
+        changes.iter().for_each(|&(key, value)| smaller.put(key, Value::Number(value)));
+        memory(&smaller) <= most
+    };
+    let (key, nearest) = if with(&[("batch", 1.0)]) {
+        ("batch", largest(settings, "batch", |batch| with(&[("batch", batch)])))
+    } else {
+        ("length", largest(settings, "length", |length| with(&[("batch", 1.0), ("length", length)])))
+    };
+    let wrong =
+        format!("more than fits: the model would take {:.1} GB, where {:.1} GB is the most{place}", gigabytes(needed), gigabytes(most));
+    Err(Misfit { key, wrong, nearest: Value::Number(nearest) })
 }
 
 /// The largest valid value of a whole number, up to the present one, that fits, found by halving; the smallest if none does.

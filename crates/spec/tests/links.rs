@@ -70,11 +70,27 @@ fn what_no_gpu_can_hold_is_made_smaller() {
     assert!(sentence.starts_with("batch=1024 is more than fits: one tensor would take "), "{sentence}");
     assert!(sentence.ends_with(&format!(" GB, where 1.1 GB is the most: using {batch}")), "{sentence}");
     assert!((4..40).contains(&batch.parse::<u32>().unwrap()), "{sentence}");
+    let (sentence, batch) = one("length=4096&backend=cpu", "batch");
+    assert!(sentence.starts_with("batch=64, the default, is more than fits: the model would take "), "{sentence}");
+    assert!(sentence.ends_with(&format!(" GB, where 2.1 GB is the most on the CPU: using {batch}")), "{sentence}");
+    assert!((2..64).contains(&batch.parse::<u32>().unwrap()), "{sentence}");
     let largest = "vocab=16384&length=32768&pairs=4096&batch=1024&layers=24&width=1024&heads=16&key=128&value=128&mlp=8";
     let (settings, notes) = Settings::from_link(largest);
     assert_eq!(Settings::from_text_strict(&settings.to_link()), Ok(settings));
     assert!(notes.iter().any(|note| note.sentence.starts_with("width=1024 is more than fits: ")), "{notes:?}");
     assert!(notes.iter().any(|note| note.sentence.starts_with("length=32768 is more than fits: ")), "{notes:?}");
+}
+
+/// The command line uses nothing of what is wrong, and says so in other words.
+#[test]
+fn a_refusal_says_what_would_be_valid() {
+    let refusal = |link: &str| Settings::from_text_strict(link).unwrap_err()[0].refusal.clone();
+    assert_eq!(refusal("pairs=900"), "pairs=900 is out of range 1 to 16 for length 64: nearest valid: 16");
+    assert_eq!(refusal("lr=fast"), "lr=fast is not a number: valid is 0.003, for one");
+    assert_eq!(refusal("pair=8"), "pair is not a setting: did you mean pairs?");
+    assert_eq!(refusal("frobnicate=1"), "frobnicate is not a setting: leave it out");
+    assert_eq!(refusal("lr=0.1&lr=0.01"), "lr is given 2 times: give it once");
+    assert_eq!(refusal("v=7"), "v=7 is newer than the version known here: the known version is 1");
 }
 
 #[test]
@@ -93,7 +109,7 @@ fn rules_in_turn_drop_what_is_none() {
     let (settings, notes) = Settings::from_link(&format!("rules={},nonesuch,{}&seeds=2", slugs[1], slugs[0]));
     assert_eq!(settings.rules_in_turn().iter().map(|rule| rule.slug()).collect::<Vec<_>>(), [slugs[1], slugs[0]]);
     assert_eq!(notes.len(), 1);
-    assert!(notes[0].sentence.starts_with(&format!("rules={},nonesuch,{} is not a list of different words of ", slugs[1], slugs[0])));
+    assert!(notes[0].sentence.starts_with(&format!("rules={},nonesuch,{} is wrong in nonesuch: each must be ", slugs[1], slugs[0])));
     let runs: Vec<(&str, u64)> = settings.in_turn().iter().map(|run| (run.rule().slug(), run.seed())).collect();
     assert_eq!(runs, [(slugs[1], 0), (slugs[1], 1), (slugs[0], 0), (slugs[0], 1)]);
 }

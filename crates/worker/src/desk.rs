@@ -5,7 +5,7 @@ use crate::check::Check;
 use crate::device::{Devices, cpu_adapter, fallback};
 use crate::run::Run;
 use palimpsest_plan::BackendError;
-use palimpsest_protocol::{Command, Event, Fallback, Look, RunId};
+use palimpsest_protocol::{Command, Event, Failure, Fallback, Look, Phase, RunId};
 use palimpsest_spec::Settings;
 use palimpsest_train::{Engine, TrainError};
 
@@ -28,7 +28,7 @@ impl Desk {
 
     /// Whether [`Desk::advance`] has work without a new command.
     pub fn is_busy(&self) -> bool {
-        self.check.is_some() || self.bench.is_some() || self.run.as_ref().is_some_and(Run::is_training)
+        self.check.is_some() || self.bench.is_some() || self.run.as_ref().is_some_and(|run| run.is_training() || run.owes_evaluation())
     }
 
     /// Carries out one command.
@@ -48,7 +48,8 @@ impl Desk {
                 self.settle(outcome).await
             }
             Command::Look(look) => {
-                let Some(run) = &mut self.run else { return no_run() };
+                // the next Open says again what to show
+                let Some(run) = &mut self.run else { return Vec::new() };
                 run.look = look;
                 let outcome = run.show().await;
                 self.settle(outcome).await
@@ -87,8 +88,12 @@ impl Desk {
             return self.row(outcome).await;
         }
         match &mut self.run {
-            Some(run) if run.is_training() => {
+            Some(run) if run.is_training() && !run.owes_evaluation() => {
                 let outcome = run.advance(NO_LIMIT).await;
+                self.settle(outcome).await
+            }
+            Some(run) if run.owes_evaluation() => {
+                let outcome = run.evaluate().await;
                 self.settle(outcome).await
             }
             _ => Vec::new(),
@@ -138,13 +143,15 @@ impl Desk {
         let mut run = match opened {
             Ok(run) => run,
             Err(error) => {
-                events.push(Event::Refused(error.to_string()));
+                // the page shows it as that run's end, and opens another when a setting changes
+                let phase = Phase::Failed(Failure { step: 0, message: error.to_string() });
+                events.push(Event::Phase { run: id, phase, step: 0 });
                 return events;
             }
         };
         events.push(Event::Opened { run: id, facts: run.facts() });
         events.push(run.phase_event());
-        let outcome = run.untrained().await;
+        let outcome = run.first_look().await;
         self.run = Some(run);
         events.extend(Box::pin(self.settle(outcome)).await);
         events

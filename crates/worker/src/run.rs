@@ -10,6 +10,8 @@ pub(crate) struct Run {
     pub(crate) settings: Settings,
     pub(crate) look: Look,
     pub(crate) phase: Phase,
+    /// Whether the held-out examples wait for their turn after a picture that should not.
+    owes_evaluation: bool,
     trainer: Trainer<AnySession>,
 }
 
@@ -17,7 +19,7 @@ impl Run {
     /// Builds the model on an engine.
     pub(crate) async fn open(engine: &Engine, id: RunId, settings: Settings, look: Look) -> Result<Run, TrainError> {
         let trainer = Trainer::open(engine, &settings).await?;
-        Ok(Run { id, settings, look, phase: Phase::Ready, trainer })
+        Ok(Run { id, settings, look, phase: Phase::Ready, owes_evaluation: false, trainer })
     }
 
     pub(crate) fn facts(&self) -> RunFacts {
@@ -42,6 +44,11 @@ impl Run {
         self.phase == Phase::Training
     }
 
+    /// Whether [`Run::evaluate`] is due before anything else.
+    pub(crate) fn owes_evaluation(&self) -> bool {
+        self.owes_evaluation && !matches!(self.phase, Phase::Failed(_))
+    }
+
     /// Starts or goes on. A finished or failed run stays as it is.
     pub(crate) fn train(&mut self) {
         if matches!(self.phase, Phase::Ready | Phase::Paused) {
@@ -60,20 +67,19 @@ impl Run {
         self.phase = Phase::Failed(Failure { step: self.trainer.step(), message });
     }
 
-    /// Back to the first weights; answers with a fresh view and evaluation.
+    /// Back to the first weights; answers with a fresh view.
     pub(crate) async fn reset(&mut self) -> Result<Vec<Event>, TrainError> {
         self.trainer.reset()?;
         self.phase = Phase::Ready;
         let mut events = vec![self.phase_event()];
-        events.extend(self.untrained().await?);
+        events.extend(self.first_look().await?);
         Ok(events)
     }
 
-    /// What the model makes of the sample, and how it scores, as it stands.
-    pub(crate) async fn untrained(&mut self) -> Result<Vec<Event>, TrainError> {
-        let mut events = self.show().await?;
-        events.extend(self.evaluate().await?);
-        Ok(events)
+    /// What the untrained model makes of the sample; how it scores follows, which may take long on the CPU.
+    pub(crate) async fn first_look(&mut self) -> Result<Vec<Event>, TrainError> {
+        self.owes_evaluation = true;
+        self.show().await
     }
 
     /// One burst of at most `limit` steps, with what is due after it.
@@ -108,6 +114,7 @@ impl Run {
     }
 
     pub(crate) async fn evaluate(&mut self) -> Result<Vec<Event>, TrainError> {
+        self.owes_evaluation = false;
         let evaluation = self.trainer.evaluate().await?;
         Ok(vec![Event::Evaluated { run: self.id, evaluation }])
     }

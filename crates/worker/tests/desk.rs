@@ -9,7 +9,11 @@ const SMALL: &str = "length=16&pairs=2&vocab=16&width=16&heads=1&key=8&value=8&l
 fn open(settings: &str) -> (Desk, Vec<Event>) {
     let mut desk = Desk::new(Devices::cpu_only());
     let command = Command::Open { run: RunId(7), settings: settings.to_owned(), look: Look::default() };
-    let events = block_on(desk.handle(command));
+    let mut events = block_on(desk.handle(command));
+    assert!(!events.iter().any(|event| matches!(event, Event::Evaluated { .. })), "the picture does not wait for the evaluation");
+    while desk.is_busy() {
+        events.extend(block_on(desk.advance()));
+    }
     (desk, events)
 }
 
