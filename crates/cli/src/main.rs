@@ -3,6 +3,7 @@
 mod backend;
 mod bench;
 mod output;
+mod seeds;
 mod train;
 mod verify;
 

@@ -3,22 +3,23 @@
 use crate::BAD_INPUT;
 use crate::backend::{self, Backend};
 use crate::output::{print_json, read_settings, say};
+use crate::seeds;
 use indicatif::{ProgressBar, ProgressStyle};
 use palimpsest_plan::{Adapter, Session};
 use palimpsest_protocol::{Evaluation, Progress};
 use palimpsest_spec::Settings;
-use palimpsest_train::{TrainError, Trainer};
+use palimpsest_train::{Engine, Stack, TrainError, Trainer};
 use pollster::block_on;
 use serde::Serialize;
 use std::io::{IsTerminal, stderr};
 use std::process::ExitCode;
 
-/// Train one model and report its held-out accuracy
+/// Train a model, or several seeds of it together, and report the held-out accuracy
 ///
 /// SETTINGS is what a page's link carries after its question mark, as 'task=mqar&pairs=4&steps=500'; what it leaves out has its
 /// default. `palimpsest train --settings` lists all of them.
 ///
-/// Exit code: 0 when training ended, 1 when it failed on the way, 2 when the settings or the device cannot be used.
+/// Exit code: 0 when training ended, 1 when it (or a seed) failed on the way, 2 when the settings or the device cannot be used.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Settings, as key=value joined by &
@@ -27,12 +28,15 @@ pub(crate) struct Args {
     /// What computes; the settings' own `backend` otherwise
     #[arg(long, value_enum)]
     backend: Option<Backend>,
-    /// Stop at the first evaluation with an accuracy of 99 % or more
+    /// Seeds to train together, from the settings' own on; the settings' `seeds` otherwise
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    seeds: Option<u32>,
+    /// Stop at the first evaluation with an accuracy of 99 % or more (of every seed)
     #[arg(long)]
-    until_learned: bool,
+    pub(crate) until_learned: bool,
     /// Print JSON, one object a line: settings, then evaluations, then the result
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
     /// List all settings and exit
     #[arg(long = "settings")]
     list: bool,
@@ -84,16 +88,30 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         eprintln!("note: only the page uses {}: this trains one run, rule={rule}, seed={seed}", page.join(", "));
     }
     let backend = args.backend.unwrap_or(if settings.wants_cpu() { Backend::Cpu } else { Backend::Gpu });
-    let trainer = backend::open(backend).map_err(TrainError::from).and_then(|engine| block_on(Trainer::open(&engine, &settings)));
-    let trainer = match trainer {
-        Ok(trainer) => trainer,
+    let seeds = args.seeds.map_or(settings.seeds(), |seeds| seeds as usize);
+    let trained =
+        backend::open(backend).map_err(TrainError::from).and_then(|engine| block_on(open_and_train(args, &settings, &engine, seeds)));
+    match trained {
+        Ok(outcome) => outcome,
         Err(error) => {
             eprintln!("error: {error}");
-            return ExitCode::from(BAD_INPUT);
+            ExitCode::from(BAD_INPUT)
         }
+    }
+}
+
+/// Trains one model or several seeds of it. An error means that training could not begin.
+async fn open_and_train(args: &Args, settings: &Settings, engine: &Engine, seeds: usize) -> Result<ExitCode, TrainError> {
+    let stopped = if seeds == 1 {
+        let trainer = Trainer::open(engine, settings).await?;
+        train(args, settings, trainer).await.map(|()| 0)
+    } else {
+        let stack = Stack::open(engine, settings, seeds).await?;
+        seeds::train(args, settings, stack).await
     };
-    match block_on(train(args, &settings, trainer)) {
-        Ok(()) => ExitCode::SUCCESS,
+    Ok(match stopped {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
         Err(error) => {
             if args.json {
                 print_json(&Line::Failed { message: error.to_string() });
@@ -101,7 +119,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             eprintln!("error: {error}");
             ExitCode::FAILURE
         }
-    }
+    })
 }
 
 async fn train<S: Session>(args: &Args, settings: &Settings, mut trainer: Trainer<S>) -> Result<(), TrainError> {
@@ -154,7 +172,7 @@ async fn train<S: Session>(args: &Args, settings: &Settings, mut trainer: Traine
 }
 
 /// A progress bar on a terminal, nothing elsewhere.
-fn bar(steps: u32, json: bool) -> ProgressBar {
+pub(crate) fn bar(steps: u32, json: bool) -> ProgressBar {
     if json || !stderr().is_terminal() {
         return ProgressBar::hidden();
     }
@@ -173,7 +191,7 @@ fn report(args: &Args, bar: &ProgressBar, progress: Option<Progress>, evaluation
     }
 }
 
-fn sentence(evaluation: &Evaluation) -> String {
+pub(crate) fn sentence(evaluation: &Evaluation) -> String {
     let Evaluation { accuracy, examples, interval: (low, high), loss, .. } = evaluation;
     format!(
         "held-out accuracy {:.1} % (n = {examples}, 95 % interval {:.1}-{:.1}), loss {loss:.4}",

@@ -95,7 +95,7 @@ impl Ceiling {
             let dispatch = dispatch(recording.limits());
             recording.dispatch(dispatch);
         })?;
-        let launches = session.prepare(&dispatches).await?;
+        let launches = session.prepare(0, &dispatches).await?;
         Ok(Ceiling { session, launches, amount })
     }
 

@@ -137,6 +137,8 @@ pub(crate) trait Recorder {
     fn sum_later(&mut self, partial: Region, rows: usize, stride: usize, outputs: &[Output]) -> bool;
     /// Appends a dispatch.
     fn dispatch(&mut self, dispatch: Dispatch);
+    /// How many runs will share the dispatches, each on its own copy of every region that differs between runs.
+    fn runs(&self) -> usize;
     /// What the adapter allows.
     fn limits(&self) -> &Limits;
     /// The plan that is being recorded.

@@ -1,9 +1,10 @@
 //! Dispatches made ready: compiled, bound, and replayed into compute passes.
 
-use crate::buffers::Buffers;
+use crate::buffers::{Buffers, Part};
 use crate::device::Device;
 use crate::kernel::Dispatch;
 use crate::pipeline::compile;
+use crate::record::Recording;
 use palimpsest_plan::BackendError;
 use std::collections::HashSet;
 
@@ -47,25 +48,43 @@ pub(crate) async fn compile_all(device: &Device, dispatches: impl Iterator<Item 
     device.check()
 }
 
+/// Whose numbers a dispatch sees.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Sight {
+    /// Those of all runs, from the first run's on.
+    AllRuns,
+    /// Those of one run; the dispatch has no run axis.
+    Run(usize),
+}
+
 /// Binds compiled dispatches to their buffers.
 ///
 /// # Errors
 /// [`BackendError::Kernel`] for a dispatch that binds what is not there, or whose bindings the driver refuses.
-pub(crate) async fn bind(device: &Device, buffers: &Buffers, dispatches: &[Dispatch]) -> Result<Vec<Launch>, BackendError> {
+pub(crate) async fn bind(
+    device: &Device,
+    buffers: &Buffers,
+    recording: &Recording,
+    dispatches: &[Dispatch],
+    sight: Sight,
+) -> Result<Vec<Launch>, BackendError> {
     let scope = device.device.push_error_scope(wgpu::ErrorFilter::Validation);
-    let launches = dispatches.iter().map(|dispatch| bind_one(device, buffers, dispatch)).collect();
+    let launches = dispatches.iter().map(|dispatch| bind_one(device, buffers, recording, dispatch, sight)).collect();
     match scope.pop().await {
         Some(error) => Err(BackendError::Kernel { kernel: "bind groups".to_owned(), message: error.to_string() }),
         None => launches,
     }
 }
 
-fn bind_one(device: &Device, buffers: &Buffers, dispatch: &Dispatch) -> Result<Launch, BackendError> {
+fn bind_one(device: &Device, buffers: &Buffers, recording: &Recording, dispatch: &Dispatch, sight: Sight) -> Result<Launch, BackendError> {
     let refuse = |message: String| BackendError::Kernel { kernel: dispatch.label.to_owned(), message };
     let pipelines = device.pipelines.borrow();
     let pipeline = pipelines.get(dispatch).ok_or_else(|| refuse("it was not compiled".to_owned()))?;
     let parts = dispatch.bindings.iter().map(|&(region, _)| {
-        let part = buffers.region(region);
+        let part = buffers.region(region).map(|part| match sight {
+            Sight::AllRuns => Part { size: part.size + (recording.runs as u64 - 1) * recording.stride(region), ..part },
+            Sight::Run(run) => Part { offset: part.offset + run as u64 * recording.stride(region), ..part },
+        });
         part.ok_or_else(|| refuse(format!("it binds {region:?}, which has no buffer")))
     });
     let parts = parts.collect::<Result<Vec<_>, _>>()?;

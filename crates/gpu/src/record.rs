@@ -61,6 +61,10 @@ pub(crate) struct Recording {
     pub(crate) backward: Vec<Dispatch>,
     pub(crate) update: Vec<Dispatch>,
     pub(crate) sums: Sums,
+    /// Runs that share the dispatches.
+    pub(crate) runs: usize,
+    /// How many of [`Recording::scratch`] each run has for itself; what is recorded later serves one run at a time.
+    pub(crate) stacked_scratch: usize,
     limits: Limits,
     recorded: Vec<Dispatch>,
     shared: HashMap<&'static str, ScratchId>,
@@ -68,11 +72,12 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// Records forward, backward and update of a plan.
+    /// Records forward, backward and update of a plan, for so many runs at once.
     ///
     /// # Errors
-    /// [`BackendError::Limit`] for the first buffer, binding or dispatch beyond the limits.
-    pub(crate) fn new(plan: Plan, limits: Limits) -> Result<Recording, BackendError> {
+    /// [`BackendError::Limit`] for the first buffer, binding or dispatch beyond the limits; [`BackendError::Kernel`] for a kernel that
+    /// several runs cannot share.
+    pub(crate) fn new(plan: Plan, runs: usize, limits: Limits) -> Result<Recording, BackendError> {
         let mut recording = Recording {
             slot: Slot::new(&plan),
             limits,
@@ -81,6 +86,8 @@ impl Recording {
             backward: Vec::new(),
             update: Vec::new(),
             sums: Sums::new(&plan),
+            runs: runs.max(1),
+            stacked_scratch: usize::MAX,
             recorded: Vec::new(),
             shared: HashMap::new(),
             saved: HashMap::new(),
@@ -96,6 +103,10 @@ impl Recording {
         if recording.trains() {
             optimizer::update(&mut recording);
             recording.update = std::mem::take(&mut recording.recorded);
+        }
+        recording.stacked_scratch = recording.scratch.len();
+        if recording.runs > 1 {
+            recording.stack()?;
         }
         recording.check()?;
         Ok(recording)
@@ -128,15 +139,20 @@ impl Recording {
         }
         self.check_bytes("partial sums", bytes(self.sums.floats()))?;
         self.check_bytes("one step's batch", self.slot.bytes)?;
-        for scratch in &self.scratch {
-            self.check_bytes(&scratch.label, bytes(scratch.floats))?;
-        }
+        let (stacked, later) = self.scratch.split_at(self.stacked_scratch.min(self.scratch.len()));
+        stacked.iter().try_for_each(|scratch| self.check_bytes(&scratch.label, bytes(scratch.floats)))?;
+        later.iter().try_for_each(|scratch| self.check_total(format!("buffer '{}' (bytes)", scratch.label), bytes(scratch.floats)))?;
         self.forward.iter().chain(&self.backward).chain(&self.update).try_for_each(|dispatch| self.check_dispatch(dispatch))
     }
 
-    fn check_bytes(&self, name: &str, needed: u64) -> Result<(), BackendError> {
+    fn check_bytes(&self, name: &str, of_a_run: u64) -> Result<(), BackendError> {
+        let runs = if self.runs == 1 { String::new() } else { format!(" of {} runs", self.runs) };
+        self.check_total(format!("buffer '{name}'{runs} (bytes)"), self.room(of_a_run))
+    }
+
+    fn check_total(&self, what: String, needed: u64) -> Result<(), BackendError> {
         let limit = self.limits.binding_bytes.min(self.limits.buffer_bytes);
-        if needed <= limit { Ok(()) } else { Err(BackendError::Limit { what: format!("buffer '{name}' (bytes)"), needed, limit }) }
+        if needed <= limit { Ok(()) } else { Err(BackendError::Limit { what, needed, limit }) }
     }
 
     fn check_dispatch(&self, dispatch: &Dispatch) -> Result<(), BackendError> {
@@ -210,6 +226,10 @@ impl Recorder for Recording {
             _ => true,
         }));
         self.recorded.push(dispatch);
+    }
+
+    fn runs(&self) -> usize {
+        self.runs
     }
 
     fn limits(&self) -> &Limits {

@@ -2,14 +2,15 @@
 
 use crate::buffers::{Buffers, Part, UPLOAD_STEPS, is_integer};
 use crate::device::Device;
-use crate::kernel::{Dispatch, STEP_WORDS};
-use crate::launch::{Launch, bind, compile_all};
+use crate::kernel::{Dispatch, Region, STEP_WORDS};
+use crate::launch::{Launch, Sight, bind, compile_all};
 use crate::readback::{read_numbers, read_parts};
 use crate::record::{RESULT_BYTES, RESULT_SLOTS, Recording};
 use crate::timing::Stamps;
 use crate::tracing::Tracer;
 use palimpsest_plan::{Adapter, BackendError, Op, Plan, Role, Session, StepInput, StepResult, TensorId, Trace};
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 
 /// Submits in flight before `train` waits for the oldest; natively only, a browser paces by the results that are read.
 const SUBMITS_IN_FLIGHT: usize = 4;
@@ -23,11 +24,11 @@ pub struct GpuSession {
     pub(crate) forward: Vec<Launch>,
     pub(crate) backward: Vec<Launch>,
     pub(crate) update: Vec<Launch>,
-    pub(crate) tracers: HashMap<(usize, usize), Tracer>,
+    pub(crate) tracers: HashMap<(usize, usize, usize), Tracer>,
     /// For each `u32` tensor that indexes something: the number its values stay below.
     bounds: Vec<(TensorId, usize)>,
     in_flight: VecDeque<wgpu::SubmissionIndex>,
-    /// Steps whose results have not been read, oldest first; the last one's slot is `next_slot - 1`.
+    /// `[steps, R]`: steps whose results have not been read, oldest first; the last one's slot is `next_slot - 1`.
     pending: Vec<u32>,
     next_slot: usize,
 }
@@ -43,7 +44,12 @@ impl GpuSession {
     /// [`BackendError::Limit`] before anything is allocated; [`BackendError::Kernel`] for a kernel that the driver refuses;
     /// [`BackendError::Refused`] when memory runs out.
     pub async fn new(device: &Device, plan: Plan) -> Result<GpuSession, BackendError> {
-        let recording = Recording::new(plan, device.limits.clone())?;
+        GpuSession::stacked(device, plan, 1).await
+    }
+
+    /// The same for so many runs at once; what is public reads and writes the first.
+    pub(crate) async fn stacked(device: &Device, plan: Plan, runs: usize) -> Result<GpuSession, BackendError> {
+        let recording = Recording::new(plan, runs, device.limits.clone())?;
         let all = recording.forward.iter().chain(&recording.backward).chain(&recording.update);
         compile_all(device, all).await?;
         let scope = device.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
@@ -53,9 +59,9 @@ impl GpuSession {
         }
         let bounds = recording.plan.forward.iter().filter_map(|op| index_bound(&recording.plan, op)).collect();
         Ok(GpuSession {
-            forward: bind(device, &buffers, &recording.forward).await?,
-            backward: bind(device, &buffers, &recording.backward).await?,
-            update: bind(device, &buffers, &recording.update).await?,
+            forward: bind(device, &buffers, &recording, &recording.forward, Sight::AllRuns).await?,
+            backward: bind(device, &buffers, &recording, &recording.backward, Sight::AllRuns).await?,
+            update: bind(device, &buffers, &recording, &recording.update, Sight::AllRuns).await?,
             device: device.clone(),
             tracers: HashMap::new(),
             in_flight: VecDeque::new(),
@@ -72,7 +78,7 @@ impl GpuSession {
     /// # Errors
     /// [`BackendError::Limit`] for the first buffer, binding or dispatch beyond the adapter's limits.
     pub fn check(device: &Device, plan: Plan) -> Result<(), BackendError> {
-        Recording::new(plan, device.limits.clone()).map(|_| ())
+        Recording::new(plan, 1, device.limits.clone()).map(|_| ())
     }
 
     /// The plan that runs.
@@ -173,40 +179,111 @@ impl GpuSession {
         launches.into_iter().for_each(|launch| launch.encode(&mut pass));
     }
 
-    /// Queues training steps, with timestamps before the first and after the last if told.
+    /// Queues steps `[steps, R]`, with timestamps before the first and after the last if told.
     pub(crate) fn queue_steps(&mut self, steps: &[StepInput], stamps: Option<&Stamps>) -> Result<(), BackendError> {
         self.check_trains()?;
-        if self.pending.len() + steps.len() > RESULT_SLOTS {
-            let pending = self.pending.len();
-            return input(format!("{pending} results wait to be read and {} steps come; {RESULT_SLOTS} may wait", steps.len()));
+        let runs = self.recording.runs;
+        let (pending, coming) = (self.pending.len() / runs, steps.len() / runs);
+        if pending + coming > RESULT_SLOTS {
+            return input(format!("{pending} results wait to be read and {coming} steps come; {RESULT_SLOTS} may wait"));
         }
-        let count = steps.len().div_ceil(UPLOAD_STEPS);
-        steps.chunks(UPLOAD_STEPS).enumerate().try_for_each(|(index, steps)| {
-            let writes = |step: usize| stamps?.writes(index == 0 && step == 0, index + 1 == count && step + 1 == steps.len());
+        let most = self.buffers.upload_steps() * runs;
+        let count = steps.len().div_ceil(most);
+        steps.chunks(most).enumerate().try_for_each(|(index, steps)| {
+            let last = (steps.len() / runs).saturating_sub(1);
+            let writes = |step: usize| stamps?.writes(index == 0 && step == 0, index + 1 == count && step == last);
             self.train_some(steps, writes)
         })
     }
 
-    /// Queues up to [`UPLOAD_STEPS`] steps in one submit; `writes` gives the timestamps around the pass of a step.
+    /// Queues steps `[steps, R]` in one submit, as many as the upload buffer holds; `writes` gives the timestamps around the pass of a step.
     fn train_some<'a>(
         &mut self,
         steps: &[StepInput],
         writes: impl Fn(usize) -> Option<wgpu::ComputePassTimestampWrites<'a>>,
     ) -> Result<(), BackendError> {
-        let size = self.recording.slot.bytes;
-        let mut slots = vec![0; size as usize * steps.len()];
-        for (index, (step, slot)) in steps.iter().zip(slots.chunks_mut(size as usize)).enumerate() {
-            self.stage_step(step, (self.next_slot + index) % RESULT_SLOTS, slot)?;
+        let runs = self.recording.runs;
+        let (slot, count) = (self.recording.slot.bytes as usize, steps.len() / runs);
+        let mut slots = vec![0; slot * steps.len()];
+        for (index, (step, slot)) in steps.iter().zip(slots.chunks_mut(slot)).enumerate() {
+            self.stage_step(step, (self.next_slot + index / runs) % RESULT_SLOTS, slot)?;
         }
         self.device.queue.write_buffer(&self.buffers.upload, 0, &slots);
         let mut encoder = self.encoder("train");
-        for index in 0..steps.len() {
+        let size = self.buffers.live.size();
+        for index in 0..count {
             encoder.copy_buffer_to_buffer(&self.buffers.upload, index as u64 * size, &self.buffers.live, 0, size);
             self.run(&mut encoder, self.forward.iter().chain(&self.backward).chain(&self.update), writes(index));
         }
         self.pending.extend(steps.iter().map(|step| step.step));
-        self.next_slot += steps.len();
+        self.next_slot += count;
         self.submit(encoder)
+    }
+
+    /// Results `[steps, R]` that wait.
+    pub(crate) async fn all_results(&mut self) -> Result<Vec<StepResult>, BackendError> {
+        let runs = self.recording.runs;
+        let pending = std::mem::take(&mut self.pending);
+        let count = pending.len() / runs;
+        let first = (self.next_slot - count) % RESULT_SLOTS;
+        let before_wrap = count.min(RESULT_SLOTS - first);
+        let part = |run: usize, slot: usize, slots: usize| Part {
+            buffer: self.buffers.results.clone(),
+            offset: (run * RESULT_SLOTS + slot) as u64 * RESULT_BYTES,
+            size: slots as u64 * RESULT_BYTES,
+        };
+        let parts = (0..runs).flat_map(|run| [part(run, first, before_wrap), part(run, 0, count - before_wrap)]);
+        let parts: Vec<Part> = parts.filter(|part| part.size > 0).collect();
+        // [R, steps, 2]
+        let numbers: Vec<f32> = bytemuck::pod_collect_to_vec(&read_parts(&self.device, &parts).await?);
+        self.in_flight.clear();
+        let result = |(index, &step): (usize, &u32)| {
+            let at = 2 * (index % runs * count + index / runs);
+            StepResult { step, loss: numbers[at], gradient_norm: numbers[at + 1] }
+        };
+        Ok(pending.iter().enumerate().map(result).collect())
+    }
+
+    /// Runs the forward operations on a batch for each run.
+    pub(crate) fn forward_all<'a>(&mut self, batches: impl IntoIterator<Item = &'a [(TensorId, Vec<u32>)]>) -> Result<(), BackendError> {
+        for (run, batch) in batches.into_iter().enumerate() {
+            for (id, values) in batch {
+                let offset = self.place(*id, values)? + run as u64 * self.recording.slot.bytes;
+                self.device.queue.write_buffer(&self.buffers.live, offset, bytemuck::cast_slice(values));
+            }
+        }
+        let mut encoder = self.encoder("forward");
+        self.run(&mut encoder, &self.forward, None);
+        self.submit(encoder)
+    }
+
+    /// Replaces one run's parameters, and clears its moments.
+    pub(crate) fn set_parameters_of(&mut self, run: usize, packed: &[f32]) -> Result<(), BackendError> {
+        let len = self.plan().parameter_len();
+        if packed.len() != len {
+            return input(format!("the plan has {len} packed parameters, not {}", packed.len()));
+        }
+        let offset = |region: Region| run as u64 * self.recording.stride(region);
+        self.device.queue.write_buffer(&self.buffers.parameters, offset(Region::Parameters), bytemuck::cast_slice(packed));
+        let mut encoder = self.encoder("clear moments");
+        encoder.clear_buffer(&self.buffers.moments, offset(Region::Moments), Some(self.recording.stride(Region::Moments)));
+        self.submit(encoder)
+    }
+
+    /// One run's parameters.
+    pub(crate) fn parameters_of(&self, run: usize) -> Part {
+        let offset = run as u64 * self.recording.stride(Region::Parameters);
+        Part { buffer: self.buffers.parameters.clone(), offset, size: 4 * self.plan().parameter_len() as u64 }
+    }
+
+    /// Replaces one run's numbers of a tensor that is no parameter.
+    pub(crate) fn write_of(&mut self, run: usize, tensor: TensorId, values: &[f32]) -> Result<(), BackendError> {
+        if let Role::Parameter(_) = self.plan().tensor(tensor).role {
+            return input(format!("'{}' is a parameter: set all parameters together", self.plan().tensor(tensor).name));
+        }
+        let len = self.plan().tensor(tensor).len();
+        let part = self.part_of(run, tensor, false, 0..len)?;
+        self.write_part(&self.plan().tensor(tensor).name, Some(&part), len, values)
     }
 
     fn write_part(&self, name: &str, part: Option<&Part>, len: usize, values: &[f32]) -> Result<(), BackendError> {
@@ -218,8 +295,8 @@ impl GpuSession {
         self.device.check()
     }
 
-    /// Part of a tensor, checked: element type and range.
-    fn part_of(&self, tensor: TensorId, integer: bool, range: std::ops::Range<usize>) -> Result<Part, BackendError> {
+    /// Part of one run's numbers of a tensor, checked: element type and range.
+    pub(crate) fn part_of(&self, run: usize, tensor: TensorId, integer: bool, range: Range<usize>) -> Result<Part, BackendError> {
         let found = self.plan().tensor(tensor);
         if is_integer(&found.role) != integer {
             let kind = if integer { "integers" } else { "floats" };
@@ -229,14 +306,15 @@ impl GpuSession {
             return input(format!("elements {range:?} of '{}', which has {}", found.name, found.len()));
         }
         let part = self.buffers.tensor(tensor);
-        Ok(Part { buffer: part.buffer.clone(), offset: part.offset + 4 * range.start as u64, size: 4 * range.len() as u64 })
+        let first = part.offset + run as u64 * self.recording.stride(Region::Tensor(tensor));
+        Ok(Part { buffer: part.buffer.clone(), offset: first + 4 * range.start as u64, size: 4 * range.len() as u64 })
     }
 
-    /// Compiles and binds dispatches that were recorded after the session was made.
-    pub(crate) async fn prepare(&mut self, dispatches: &[Dispatch]) -> Result<Vec<Launch>, BackendError> {
+    /// Compiles dispatches that were recorded after the session was made, and binds them to one run.
+    pub(crate) async fn prepare(&mut self, run: usize, dispatches: &[Dispatch]) -> Result<Vec<Launch>, BackendError> {
         self.buffers.grow(&self.device, &self.recording.scratch);
         compile_all(&self.device, dispatches.iter()).await?;
-        bind(&self.device, &self.buffers, dispatches).await
+        bind(&self.device, &self.buffers, &self.recording, dispatches, Sight::Run(run)).await
     }
 }
 
@@ -257,23 +335,11 @@ impl Session for GpuSession {
     }
 
     fn set_parameters(&mut self, packed: &[f32]) -> Result<(), BackendError> {
-        let len = self.plan().parameter_len();
-        if packed.len() != len {
-            return input(format!("the plan has {len} packed parameters, not {}", packed.len()));
-        }
-        self.device.queue.write_buffer(&self.buffers.parameters, 0, bytemuck::cast_slice(packed));
-        let mut encoder = self.encoder("clear moments");
-        encoder.clear_buffer(&self.buffers.moments, 0, None);
-        self.submit(encoder)
+        self.set_parameters_of(0, packed)
     }
 
     fn write(&mut self, tensor: TensorId, values: &[f32]) -> Result<(), BackendError> {
-        if let Role::Parameter(_) = self.plan().tensor(tensor).role {
-            return input(format!("'{}' is a parameter: set all parameters together", self.plan().tensor(tensor).name));
-        }
-        let len = self.plan().tensor(tensor).len();
-        let part = self.part_of(tensor, false, 0..len)?;
-        self.write_part(&self.plan().tensor(tensor).name, Some(&part), len, values)
+        self.write_of(0, tensor, values)
     }
 
     fn write_gradient(&mut self, tensor: TensorId, values: &[f32]) -> Result<(), BackendError> {
@@ -282,8 +348,7 @@ impl Session for GpuSession {
     }
 
     async fn parameters(&mut self) -> Result<Vec<f32>, BackendError> {
-        let size = 4 * self.plan().parameter_len() as u64;
-        read_numbers(&self.device, Part { buffer: self.buffers.parameters.clone(), offset: 0, size }).await
+        read_numbers(&self.device, self.parameters_of(0)).await
     }
 
     fn train(&mut self, steps: &[StepInput]) -> Result<(), BackendError> {
@@ -291,30 +356,11 @@ impl Session for GpuSession {
     }
 
     async fn results(&mut self) -> Result<Vec<StepResult>, BackendError> {
-        let steps = std::mem::take(&mut self.pending);
-        let first = (self.next_slot - steps.len()) % RESULT_SLOTS;
-        let before_wrap = steps.len().min(RESULT_SLOTS - first);
-        let part = |slot: usize, slots: usize| Part {
-            buffer: self.buffers.results.clone(),
-            offset: slot as u64 * RESULT_BYTES,
-            size: slots as u64 * RESULT_BYTES,
-        };
-        let parts = [part(first, before_wrap), part(0, steps.len() - before_wrap)];
-        let parts: Vec<Part> = parts.into_iter().filter(|part| part.size > 0).collect();
-        let numbers: Vec<f32> = bytemuck::pod_collect_to_vec(&read_parts(&self.device, &parts).await?);
-        self.in_flight.clear();
-        let results = steps.iter().zip(numbers.chunks_exact(2));
-        Ok(results.map(|(&step, pair)| StepResult { step, loss: pair[0], gradient_norm: pair[1] }).collect())
+        self.all_results().await
     }
 
     fn forward(&mut self, batch: &[(TensorId, Vec<u32>)]) -> Result<(), BackendError> {
-        for (id, values) in batch {
-            let offset = self.place(*id, values)?;
-            self.device.queue.write_buffer(&self.buffers.live, offset, bytemuck::cast_slice(values));
-        }
-        let mut encoder = self.encoder("forward");
-        self.run(&mut encoder, &self.forward, None);
-        self.submit(encoder)
+        self.forward_all([batch])
     }
 
     fn backward(&mut self) -> Result<(), BackendError> {
@@ -337,19 +383,19 @@ impl Session for GpuSession {
         self.read_range(tensor, 0..len).await
     }
 
-    async fn read_range(&mut self, tensor: TensorId, range: std::ops::Range<usize>) -> Result<Vec<f32>, BackendError> {
-        let part = self.part_of(tensor, false, range)?;
+    async fn read_range(&mut self, tensor: TensorId, range: Range<usize>) -> Result<Vec<f32>, BackendError> {
+        let part = self.part_of(0, tensor, false, range)?;
         read_numbers(&self.device, part).await
     }
 
     async fn read_answers(&mut self, tensor: TensorId) -> Result<Vec<u32>, BackendError> {
         let len = self.plan().tensor(tensor).len();
-        let part = self.part_of(tensor, true, 0..len)?;
+        let part = self.part_of(0, tensor, true, 0..len)?;
         read_numbers(&self.device, part).await
     }
 
     async fn trace(&mut self, scan: usize, row: usize, head: usize, first: usize, tokens: usize) -> Result<Trace, BackendError> {
-        self.trace_window(scan, row, head, first, tokens).await
+        self.trace_window(0, scan, row, head, first, tokens).await
     }
 }
 

@@ -8,7 +8,7 @@ use crate::scan;
 use crate::session::GpuSession;
 use palimpsest_plan::{BackendError, Moment, Op, Scan, Trace};
 
-/// The kernels that trace windows of one length of one scan.
+/// The kernels that trace windows of one length of one scan of one run.
 #[derive(Debug)]
 pub(crate) struct Tracer {
     launches: Vec<Launch>,
@@ -25,6 +25,7 @@ impl GpuSession {
     /// See [`palimpsest_plan::Session::trace`].
     pub(crate) async fn trace_window(
         &mut self,
+        run: usize,
         scan: usize,
         row: usize,
         head: usize,
@@ -38,14 +39,14 @@ impl GpuSession {
             let sizes = format!("{} sequences, {} heads, {} tokens", shape.batch, shape.heads, shape.time);
             return Err(BackendError::Input(format!("no trace of {window}: the scan has {sizes}")));
         }
-        if !self.tracers.contains_key(&(scan, tokens)) {
+        if !self.tracers.contains_key(&(run, scan, tokens)) {
             let mut buffers = None;
             let dispatches = self.recording.extend(|recorder| buffers = Some(scan::trace(&op, tokens, recorder)))?;
             let Some((states, reads)) = buffers else {
                 return Err(BackendError::Input(format!("scan {scan} has no trace")));
             };
-            let launches = self.prepare(&dispatches).await?;
-            self.tracers.insert((scan, tokens), Tracer { launches, states, reads });
+            let launches = self.prepare(run, &dispatches).await?;
+            self.tracers.insert((run, scan, tokens), Tracer { launches, states, reads });
         }
         let arguments = [row as u32, head as u32, first as u32, 0];
         self.device.queue.write_buffer(&self.buffers.arguments, 0, bytemuck::cast_slice(&arguments));
@@ -53,7 +54,7 @@ impl GpuSession {
         let mut parts = Vec::new();
         let steps = op.layout.steps.len();
         let state_len = tokens * steps * Moment::ALL.len() * shape.key * shape.value;
-        if let Some(tracer) = self.tracers.get(&(scan, tokens)) {
+        if let Some(tracer) = self.tracers.get(&(run, scan, tokens)) {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             tracer.launches.iter().for_each(|launch| launch.encode(&mut pass));
             for (scratch, len) in [(tracer.states, state_len), (tracer.reads, tokens * shape.value)] {

@@ -45,12 +45,17 @@ fn unroll(text: &str, size: &impl Fn(&str) -> Option<usize>) -> String {
 
 /// Writes out each marked loop of a whole kernel, with the sizes that its own `const` lines give.
 pub(crate) fn unroll_all(source: &str) -> String {
+    let sizes = sizes(source);
+    unroll(source, &|name| sizes.get(name).copied())
+}
+
+/// The values of a kernel's `const NAME: u32` lines.
+pub(crate) fn sizes(source: &str) -> HashMap<String, usize> {
     let constant = |line: &'_ str| {
         let (name, value) = line.strip_prefix("const ")?.split_once(": u32 = ")?;
         Some((name.to_owned(), value.strip_suffix("u;")?.parse().ok()?))
     };
-    let sizes: HashMap<String, usize> = source.lines().filter_map(constant).collect();
-    unroll(source, &|name| sizes.get(name).copied())
+    source.lines().filter_map(constant).collect()
 }
 
 /// Indent, counter and bound of a marked loop.

@@ -11,6 +11,7 @@ mod init;
 mod op;
 mod optimizer;
 mod plan;
+mod stacked;
 mod tensor;
 mod trace;
 
@@ -23,5 +24,6 @@ pub use op::{
 pub use op::{NORM_EPSILON, SAFE_FLOOR, UNIT_EPSILON};
 pub use optimizer::AdamW;
 pub use plan::{BackwardOp, Plan, PlanBuilder, PlanError};
+pub use stacked::{BatchInput, InTurn, Stacked, check_batches, check_run, check_steps};
 pub use tensor::{GradientId, Learn, PARAMETER_ALIGN, Role, Tensor, TensorId, View};
 pub use trace::{Moment, Trace};

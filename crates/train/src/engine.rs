@@ -1,8 +1,9 @@
 //! Either backend behind one type, so that a program can choose at run time.
 
+use crate::AnyStack;
 use palimpsest_cpu::CpuSession;
-use palimpsest_gpu::{Device, GpuSession};
-use palimpsest_plan::{Adapter, AdapterKind, BackendError, Plan, Session, StepInput, StepResult, TensorId, Trace};
+use palimpsest_gpu::{Device, GpuSession, GpuStack};
+use palimpsest_plan::{Adapter, AdapterKind, BackendError, InTurn, Plan, Session, StepInput, StepResult, TensorId, Trace};
 use std::ops::Range;
 
 /// Where sessions are made.
@@ -36,6 +37,17 @@ impl Engine {
         Ok(match self {
             Engine::Gpu(device) => AnySession::Gpu(Box::new(GpuSession::new(device, plan).await?)),
             Engine::Cpu => AnySession::Cpu(Box::new(CpuSession::new(plan)?)),
+        })
+    }
+
+    /// Builds a plan's buffers and kernels for so many runs at once, at least 1.
+    pub async fn stack(&self, plan: Plan, runs: usize) -> Result<AnyStack, BackendError> {
+        Ok(match self {
+            Engine::Gpu(device) => AnyStack::Gpu(Box::new(GpuStack::new(device, plan, runs).await?)),
+            Engine::Cpu => {
+                let sessions = (0..runs).map(|_| CpuSession::new(plan.clone())).collect::<Result<Vec<_>, _>>()?;
+                AnyStack::Cpu(Box::new(InTurn::new(sessions)?))
+            }
         })
     }
 }

@@ -23,6 +23,22 @@ pub enum TrainError {
         /// Its gradient norm.
         gradient_norm: f32,
     },
+    /// The held-out loss became NaN or infinite.
+    #[error("training diverged: the held-out loss at step {step} is {loss}; a lower learning rate or a longer warm-up may help")]
+    HeldOutNotFinite {
+        /// Steps done.
+        step: u32,
+        /// The loss.
+        loss: f32,
+    },
+    /// Recipes that are not one for each run.
+    #[error("{recipes} recipes for {runs} runs: each run takes one")]
+    Recipes {
+        /// How many there are.
+        recipes: usize,
+        /// How many runs the session has.
+        runs: usize,
+    },
     /// A batch without sequences.
     #[error("the batch holds no sequence")]
     NoExample,

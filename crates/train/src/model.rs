@@ -2,8 +2,9 @@
 
 use crate::{ModelShape, mixer};
 use palimpsest_plan::{
-    AdamW, CrossEntropy, Embed, Gather, Init, Learn, Linear, Op, Plan, PlanBuilder, PlanError, RmsNorm, Role, SwiGlu, TensorId,
+    AdamW, BatchInput, CrossEntropy, Embed, Gather, Init, Learn, Linear, Op, Plan, PlanBuilder, PlanError, RmsNorm, Role, SwiGlu, TensorId,
 };
+use palimpsest_tasks::Batch;
 
 /// Standard deviation of embeddings and projections at the start (zoology, fla).
 pub(crate) const PROJECTION: f32 = 0.02;
@@ -53,6 +54,11 @@ impl Model {
         let mut builder = PlanBuilder::new();
         let names = record(&shape, &mut builder);
         Ok(names.with(shape, builder.finish_forward()?))
+    }
+
+    /// A batch as the plan takes it.
+    pub fn input(&self, batch: Batch) -> BatchInput {
+        vec![(self.tokens, batch.tokens), (self.rows, batch.rows), (self.targets, batch.targets)]
     }
 }
 

@@ -4,7 +4,7 @@ use crate::schedule::{Schedule, Shape};
 use crate::{ModelShape, choose_form};
 use palimpsest_plan::{AdamW, AdapterKind, DecayForm};
 use palimpsest_spec::{DecayForm as DecayWord, Schedule as ScheduleWord, Settings};
-use palimpsest_tasks::{Example, Stream, Task, TaskSettings};
+use palimpsest_tasks::{Batch, Example, Stream, Task, TaskSettings};
 
 /// Everything of a run that is not the model's shape.
 #[derive(Clone)]
@@ -80,8 +80,8 @@ impl Recipe {
     }
 
     /// The training examples of a step, counted from 1.
-    pub fn training_examples(&self, step: u32, batch: usize) -> Vec<Example> {
-        (0..batch as u64).map(|row| self.training.row(u64::from(step), row)).collect()
+    pub fn training_batch(&self, step: u32, batch: usize) -> Batch {
+        self.training.batch(u64::from(step), batch)
     }
 
     /// Held-out examples from `first` on.

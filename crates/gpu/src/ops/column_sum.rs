@@ -22,7 +22,9 @@ pub(super) fn column_sum(r: &mut impl Recorder, partial: Region, rows: usize, st
         dispatch(r, partial, rows, stride, fold, &[Output::columns(folded, 0, stride, false)]);
         column_sum(r, folded, chunks, stride, outputs);
     } else if !r.sum_later(partial, rows, stride, outputs) {
-        dispatch(r, partial, rows, stride, rows, outputs);
+        // The gradients of two parameters lie side by side for each run: over several runs each reaches into the other's.
+        let together = if r.runs() == 1 { outputs.len() } else { 1 };
+        outputs.chunks(together).for_each(|outputs| dispatch(r, partial, rows, stride, rows, outputs));
     }
 }
 

@@ -1,0 +1,72 @@
+//! `palimpsest train --seeds` from outside, on the CPU.
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+const SMALL: &str = "length=24&pairs=2&vocab=16&width=16&heads=2&key=8&value=8&batch=8&eval=16&steps=8&eval_every=4";
+
+/// Exit code, standard output and standard error of `palimpsest train` on the CPU.
+fn train(args: &[&str]) -> (i32, String, String) {
+    let output = Command::cargo_bin("palimpsest").unwrap().args(["train", "--backend", "cpu"]).args(args).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn lines(args: &[&str]) -> Vec<Value> {
+    let (code, out, error) = train(args);
+    assert_eq!((code, error.as_str()), (0, ""));
+    out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Without what a clock says.
+fn timeless(mut line: Value) -> Value {
+    for part in
+        ["/evaluation/seconds", "/progress/seconds", "/progress/seconds_left", "/progress/steps_per_second", "/progress/tokens_per_second"]
+    {
+        if let Some(value) = line.pointer_mut(part) {
+            *value = Value::Null;
+        }
+    }
+    line
+}
+
+#[test]
+fn each_seed_reports_what_it_reports_by_itself() {
+    let together = lines(&[&format!("{SMALL}&seed=4"), "--seeds", "2", "--json"]);
+    assert_eq!(together[0]["seeds"], serde_json::json!([4, 5]));
+    for seed in [4, 5] {
+        let alone = lines(&[&format!("{SMALL}&seed={seed}"), "--json"]);
+        let evaluations =
+            |all: &[Value]| all.iter().filter(|line| line["event"] == "evaluation").cloned().map(timeless).collect::<Vec<_>>();
+        let own: Vec<Value> = evaluations(&together).into_iter().filter(|line| line["seed"] == seed).collect();
+        let mut expected = evaluations(&alone);
+        assert_eq!(expected.len(), 3);
+        expected.iter_mut().for_each(|line| line["seed"] = seed.into());
+        assert_eq!(own, expected);
+        assert!(alone.iter().all(|line| line.get("seed").is_none() && line.get("seeds").is_none()));
+    }
+    let end = together.last().unwrap();
+    assert_eq!((end["event"].as_str(), end["steps"].as_u64(), end["stopped"].as_u64()), (Some("end"), Some(8), Some(0)));
+    assert_eq!(end["seeds"].as_array().unwrap().len(), 2);
+    assert!(end["steps_per_second"].as_f64().unwrap() > 0.0 && end["accuracy"].as_array().unwrap().len() == 3);
+    assert_eq!(end["seeds"][1]["evaluation"]["step"], 8);
+}
+
+#[test]
+fn a_line_for_each_seed_and_one_for_all() {
+    let (code, out, _) = train(&[SMALL, "--seeds", "3"]);
+    let last: Vec<&str> = out.lines().rev().take(4).collect();
+    assert_eq!(code, 0);
+    assert!(last[0].starts_with("3 seeds: 0 reached 99 %; held-out accuracy ") && last[0].contains("; 8 steps in "), "{out}");
+    assert!(last[1].starts_with("seed 2  held-out accuracy ") && last[3].starts_with("seed 0  held-out accuracy "), "{out}");
+    // the settings' own number of seeds counts where none is given
+    assert_eq!(train(&[&format!("{SMALL}&seeds=3")]).1.lines().count(), out.lines().count());
+    assert_eq!(train(&[&format!("{SMALL}&seeds=3"), "--seeds", "1"]).1.lines().count(), 4);
+}
+
+#[test]
+fn seeds_out_of_range_are_refused() {
+    let (code, out, error) = train(&[SMALL, "--seeds", "0"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(error.contains("--seeds") && error.trim_end().lines().count() == 1, "{error}");
+}
