@@ -1,15 +1,15 @@
-// d_table[v] (+)= sum of dy[n] over the n with tokens[n] = v, in the order of n: no atomics on floats, no sort.
-// A workgroup owns one row of the table and COLUMNS of its columns. It marks the matching tokens of a span as bits, then walks
-// the bits; PARTS invocations share a column and take words in turn.
+// partial[span, v] = sum of dy[n] over the n of a span of tokens with tokens[n] = v, in the order of n: no atomics on floats, no sort.
+// A workgroup owns one row of the table, COLUMNS of its columns and a span. It marks the matching tokens as bits, up to STRETCH at a
+// time, then walks the bits; PARTS invocations share a column and take words in turn.
 
 @group(0) @binding(0) var<storage, read> tokens: array<u32>;
 @group(0) @binding(1) var<storage, read> dy: array<f32>;
-@group(0) @binding(2) var<storage, read_write> d_table: array<f32>;
+@group(0) @binding(2) var<storage, read_write> partial: array<f32>;
 
-const WORDS: u32 = 64u;
-const SPAN: u32 = 2048u;
+const STRETCH: u32 = min(SPAN, 2048u);
+const WORDS: u32 = STRETCH / 32u;
 
-var<workgroup> matches: array<atomic<u32>, 64>;
+var<workgroup> matches: array<atomic<u32>, WORDS>;
 var<workgroup> sums: array<f32, WORKGROUP>;
 
 @compute @workgroup_size(WORKGROUP)
@@ -19,18 +19,21 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
 ) {
     let flat = flat_group(group, groups);
-    let row = flat / COLUMN_GROUPS;
+    let row = (flat / COLUMN_GROUPS) % VOCAB;
+    // Folding may add groups past the last span; they sum nothing.
+    let span = flat / (COLUMN_GROUPS * VOCAB);
+    let end = min((span + 1u) * SPAN, COUNT);
     let part = index / COLUMNS;
     let column = (flat % COLUMN_GROUPS) * COLUMNS + index % COLUMNS;
     var sum = 0.0;
-    for (var start = 0u; start < COUNT; start += SPAN) {
+    for (var start = span * SPAN; start < end; start += STRETCH) {
         if (index < WORDS) {
             atomicStore(&matches[index], 0u);
         }
         workgroupBarrier();
-        for (var i = index; i < SPAN; i += WORKGROUP) {
+        for (var i = index; i < STRETCH; i += WORKGROUP) {
             let n = start + i;
-            if (n < COUNT && tokens[min(n, COUNT - 1u)] == row) {
+            if (n < end && tokens[min(n, COUNT - 1u)] == row) {
                 atomicOr(&matches[i / 32u], 1u << (i % 32u));
             }
         }
@@ -39,9 +42,12 @@ fn main(
             for (var word = part; word < WORDS; word += PARTS) {
                 var bits = atomicLoad(&matches[word]);
                 while (bits != 0u) {
-                    let n = start + word * 32u + countTrailingZeros(bits);
-                    sum += dy[n * WIDTH + column];
-                    bits = bits & (bits - 1u);
+                    // Several loads in flight: their latency is most of the time.
+                    for (var i = 0u; i < 4u; i++) { // unroll
+                        let n = start + word * 32u + min(countTrailingZeros(bits), 31u);
+                        sum += select(0.0, dy[min(n, COUNT - 1u) * WIDTH + column], bits != 0u);
+                        bits = bits & (max(bits, 1u) - 1u);
+                    }
                 }
             }
         }
@@ -55,8 +61,7 @@ fn main(
         }
         workgroupBarrier();
     }
-    if (part == 0u && column < WIDTH && row < VOCAB) {
-        let at = row * WIDTH + column;
-        d_table[at] = select(sums[index], sums[index] + d_table[at], ADD);
+    if (part == 0u && column < WIDTH && span < SPANS) {
+        partial[(span * VOCAB + row) * WIDTH + column] = sums[index];
     }
 }

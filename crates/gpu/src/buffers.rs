@@ -5,8 +5,8 @@ use crate::kernel::{Region, STEP_WORDS};
 use crate::record::{ARGUMENT_WORDS, RESULT_BYTES, RESULT_SLOTS, Recording, Scratch, bytes, rates};
 use palimpsest_plan::{PARAMETER_ALIGN, Role, TensorId};
 
-/// Steps that one upload holds at most.
-pub(crate) const UPLOAD_STEPS: usize = 64;
+/// Steps of one upload and submit at most: few, so that the GPU works on some while the next are encoded.
+pub(crate) const UPLOAD_STEPS: usize = 8;
 /// Bytes of an upload, unless a single step has more.
 const UPLOAD_BYTES: u64 = 64 << 20;
 

@@ -205,7 +205,7 @@ pub(crate) static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
             Kind::Choice(Form::choices()),
             Word(Form::ALL[0].word()),
         ),
-        Row::new(Training, "chunk", "Chunk", "Tokens per chunk, C, in the chunked form.", int(4, 64, 4), Number(16.0)),
+        Row::new(Training, "chunk", "Chunk", "Tokens per chunk, C, in the chunked form.", int(4, 512, 4), Number(16.0)),
         Row::new(
             Training,
             "backend",
