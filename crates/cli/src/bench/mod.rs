@@ -78,7 +78,7 @@ impl From<BenchError> for Stop {
     fn from(error: BenchError) -> Stop {
         match error {
             BenchError::Shape { .. } => Stop::Input(error.to_string()),
-            BenchError::Train(TrainError::Backend(BackendError::Limit { .. })) => Stop::Input(error.to_string()),
+            BenchError::Train(error) if cannot_be(&error) => Stop::Input(error.to_string()),
             error => Stop::Failed(error.to_string()),
         }
     }
@@ -88,6 +88,12 @@ impl From<TrainError> for Stop {
     fn from(error: TrainError) -> Stop {
         BenchError::from(error).into()
     }
+}
+
+/// Whether the sizes asked for are wrong, or too large for this device: nothing failed on the way.
+fn cannot_be(error: &TrainError) -> bool {
+    use BackendError::{Input, Limit, Memory};
+    matches!(error, TrainError::Backend(Limit { .. } | Memory { .. } | Input(_)) | TrainError::Plan(_) | TrainError::NoExample)
 }
 
 /// Measures.
