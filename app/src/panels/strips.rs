@@ -23,7 +23,7 @@ pub(crate) fn Strips() -> impl IntoView {
                 shown.get().map(|(sample, traced)| {
                     let first = traced.trace.first;
                     let rows: Vec<_> = traced.strips.iter().cloned().map(|strip| view! { <StripRow strip first /> }).collect();
-                    view! { <TokenAxis tokens=sample.tokens.len() longest=longest(&sample)>{rows}</TokenAxis> }
+                    view! { <TokenAxis tokens=sample.tokens.len() longest=longest(&sample) label="Strips, one column a token">{rows}</TokenAxis> }
                 })
             }}
         </section>

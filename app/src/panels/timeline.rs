@@ -40,7 +40,7 @@ pub(crate) fn Timeline() -> impl IntoView {
                 <button class="plain" aria-pressed=move || whole.get().to_string() on:click=move |_| whole.update(|w| *w = !*w)>
                     "Whole sequence"
                 </button>
-                <button class="plain" on:click=other>"Another sample"</button>
+                <button class="plain" on:click=other>"Next sample"</button>
             </div>
             {move || sample.get().map(|sample| view! { <Sequence sample legend=legend.get() /> })}
             <p class="here" data-testid="here">{here}</p>

@@ -22,7 +22,14 @@ impl AxisView {
 
 /// A stretch of the axis with rows on it. All axes scroll together, and the place stays in sight.
 #[component]
-pub(crate) fn TokenAxis(tokens: usize, longest: usize, children: Children) -> impl IntoView {
+pub(crate) fn TokenAxis(
+    tokens: usize,
+    longest: usize,
+    /// Name of a stretch that takes the focus itself, as nothing in it does: the page's keys scroll it.
+    #[prop(optional)]
+    label: Option<&'static str>,
+    children: Children,
+) -> impl IntoView {
     let desk = desk();
     let AxisView { left, whole } = desk.axis;
     let scroller = NodeRef::<Div>::new();
@@ -52,7 +59,14 @@ pub(crate) fn TokenAxis(tokens: usize, longest: usize, children: Children) -> im
     let sizes = format!("--tokens:{tokens};--chars:{longest}");
     view! {
         <div class="axis" class:axis-whole=move || whole.get() style=sizes>
-            <div class="axis-scroll" node_ref=scroller on:scroll=scrolled>
+            <div
+                class="axis-scroll"
+                node_ref=scroller
+                on:scroll=scrolled
+                tabindex=label.map(|_| "0")
+                role=label.map(|_| "group")
+                aria-label=label
+            >
                 <div class="axis-rows">
                     <div class="playhead" style:--at=move || place().to_string() aria-hidden="true"></div>
                     {children()}

@@ -92,8 +92,6 @@ fn sizes_that_cannot_be_are_one_line() {
         (&["step", "layers=0"], "layers"),
         (&["step", "nonsense=1"], "nonsense"),
         (&["train", "key=6"], "key"),
-        (&["step", "backend=cpu&width=1024&layers=8&length=8192&batch=512"], "bytes of memory"),
-        (&["train", "backend=cpu&width=1024&layers=8&length=8192&batch=512"], "bytes of memory"),
     ];
     for (arguments, words) in cases {
         let (code, out, error) = bench(arguments);

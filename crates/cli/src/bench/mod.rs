@@ -150,3 +150,16 @@ fn whole_run(args: &Args, engine: &Engine, settings: &Settings) -> Result<(), St
     report.run(&times);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_is_bad_input_and_a_lost_device_is_not() {
+        let input = |error: BackendError| matches!(Stop::from(TrainError::from(error)), Stop::Input(_));
+        assert!(input(BackendError::Limit { what: "a buffer".into(), needed: 9, limit: 8 }));
+        assert!(input(BackendError::Memory { needed: 9, limit: Some(8) }) && input(BackendError::Input("no element".into())));
+        assert!(!input(BackendError::DeviceLost("gone".into())) && !input(BackendError::Refused("busy".into())));
+    }
+}
