@@ -100,6 +100,18 @@ test('the scrubber and the keys move the matrix', async ({ page, open }) => {
   await expect(words).not.toHaveText(fifth ?? '');
 });
 
+test('the place is in sight from the start, and strips follow the sequence', async ({ page, open }) => {
+  await page.setViewportSize({ width: 360, height: 780 });
+  await open(`?${SMALL.replace('length=16&pairs=2', 'task=needle&length=64')}`);
+  await expect(standing(page)).toContainText('untrained');
+  await expect(page.locator('.chip-here')).toBeInViewport();
+  const axes = page.locator('.axis-scroll');
+  await expect(axes).toHaveCount(2);
+  await expect.poll(async () => (await axes.nth(0).evaluate((axis) => axis.scrollLeft)) > 0).toBe(true);
+  const left = () => axes.evaluateAll(([sequence, strips]) => (sequence?.scrollLeft ?? 0) - (strips?.scrollLeft ?? 0));
+  await expect.poll(left).toBe(0);
+});
+
 test('the address holds the settings, both ways', async ({ page, open }) => {
   await open(`?${SMALL}&rule=eda`);
   await expect(standing(page)).toContainText('untrained');

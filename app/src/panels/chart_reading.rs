@@ -16,7 +16,7 @@ pub(crate) fn Reading(runs: Memo<Vec<Run>>) -> impl IntoView {
     let lines = move || runs.with(|runs| runs.iter().map(|run| line(run, pointed.get())).collect::<Vec<_>>());
     let key = move || (runs.with(Vec::len) > 1).then_some("Colour tells the rule; dashes tell seeds, and runs of one rule.");
     view! {
-        <table class="reading num" id="chart-reading" data-testid="reading">
+        <table class="reading num" id="chart-reading" data-testid="reading" hidden=move || runs.with(Vec::is_empty)>
             <thead>
                 <tr><th scope="col">{head}</th><th scope="col">"accuracy"</th><th scope="col">"training loss"</th></tr>
             </thead>

@@ -35,20 +35,22 @@ pub(crate) fn TokenAxis(
     let scroller = NodeRef::<Div>::new();
     let place = move || desk.token.get().min(tokens.saturating_sub(1));
     Effect::new(move || {
+        let left = left.get();
+        if let Some(scroller) = scroller.get().filter(|scroller| scroller.scroll_left() != left) {
+            scroller.set_scroll_left(left);
+        }
+    });
+    Effect::new(move || {
         let token = place();
-        if let Some(scroller) = scroller.get() {
+        // The sequence leads; the others follow it, so that a new one does not jump.
+        if let Some(scroller) = scroller.get().filter(|_| label.is_none()) {
             let column = f64::from(scroller.scroll_width()) / tokens.max(1) as f64;
             let (from, width) = (f64::from(scroller.scroll_left()), f64::from(scroller.client_width()));
             let start = token as f64 * column;
             if start < from || start + column > from + width {
                 scroller.set_scroll_left((start - width / 2.0) as i32);
+                left.set(scroller.scroll_left());
             }
-        }
-    });
-    Effect::new(move || {
-        let left = left.get();
-        if let Some(scroller) = scroller.get().filter(|scroller| scroller.scroll_left() != left) {
-            scroller.set_scroll_left(left);
         }
     });
     let scrolled = move |_| {
