@@ -101,7 +101,7 @@ test('the scrubber and the keys move the matrix', async ({ page, open }) => {
 });
 
 test('the place is in sight from the start, and strips follow the sequence', async ({ page, open }) => {
-  await page.setViewportSize({ width: 360, height: 780 });
+  await page.setViewportSize({ width: 1280, height: 800 });
   await open(`?${SMALL.replace('length=16&pairs=2', 'task=needle&length=64')}`);
   await expect(standing(page)).toContainText('untrained');
   await expect(page.locator('.chip-here')).toBeInViewport();
