@@ -1,7 +1,7 @@
 //! The address bar is the document: it always holds the link of what the controls say.
 
 use leptos::prelude::window;
-use palimpsest_spec::Settings;
+use palimpsest_spec::{Correction, Settings};
 use wasm_bindgen::JsValue;
 
 /// Words in the address that open the self-check and the benchmark.
@@ -12,8 +12,8 @@ const BENCH: &str = "bench";
 pub(crate) struct Opening {
     /// Nearest valid settings.
     pub(crate) settings: Settings,
-    /// What was changed to get there, in plain words.
-    pub(crate) corrections: Vec<String>,
+    /// What was changed to get there.
+    pub(crate) corrections: Vec<Correction>,
     /// Whether the self-check is shown.
     pub(crate) self_check: bool,
     /// Whether the benchmark is shown.
@@ -26,12 +26,7 @@ pub(crate) fn read() -> Opening {
     let (rest, own) = split(query.trim_start_matches('?'));
     let asks = |word: &str| own.contains(&word);
     let (settings, corrections) = Settings::from_link(&rest);
-    Opening {
-        settings,
-        corrections: corrections.iter().map(ToString::to_string).collect(),
-        self_check: asks(SELF_CHECK),
-        bench: asks(BENCH),
-    }
+    Opening { settings, corrections, self_check: asks(SELF_CHECK), bench: asks(BENCH) }
 }
 
 /// Puts settings into the address without a new entry in the history.

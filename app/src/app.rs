@@ -2,7 +2,7 @@
 
 use crate::desk::Desk;
 use crate::panels::{
-    AccuracyPanel, BenchPanel, Chart, Controls, Header, InTurn, KeyList, Memory, Notices, RunsTable, SelfCheck, Timeline, Transport,
+    AccuracyPanel, BenchPanel, Chart, Controls, Header, InTurn, KeyList, Memory, Notices, RunsTable, SelfCheck, Strips, Timeline, Transport,
 };
 use crate::session::{Runs, Session, SessionStoreFields, recall};
 use crate::theme::Theme;
@@ -45,6 +45,7 @@ pub(crate) fn App() -> impl IntoView {
                 <div class="column" id="memory" tabindex="-1">
                     <Timeline />
                     <Memory />
+                    <Strips />
                 </div>
                 <div class="column">
                     <AccuracyPanel />

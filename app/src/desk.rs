@@ -1,12 +1,15 @@
 //! What the person holds: the controls' draft, the place in the sequence, and the actions of buttons and keys.
 
 use crate::bridge::{Bridge, News};
-use crate::session::{Frame, Next, Primary, Run, Session, SessionStoreFields, View, WorkerLink, hear, keep};
+use crate::notes::Notes;
+use crate::panels::AxisView;
+use crate::session::{Frame, Next, Primary, Session, SessionStoreFields, View, WorkerLink, hear, keep};
 use crate::table::{seen_as, set};
 use leptos::prelude::*;
 use palimpsest_protocol::{Command, Event, Look, Phase, RunId, Sample};
 use palimpsest_rules::StepParts;
-use palimpsest_spec::Settings;
+use palimpsest_spec::{Correction, Settings};
+use palimpsest_tasks::Legend;
 use reactive_stores::Store;
 
 /// Shared by all panels; a copy is as good as the original.
@@ -28,10 +31,10 @@ pub(crate) struct Desk {
     pub(crate) keys: RwSignal<bool>,
     /// Whether the benchmark is shown.
     pub(crate) bench_open: RwSignal<bool>,
-    /// What did not fit in the link, in sentences.
-    pub(crate) corrections: RwSignal<Vec<String>>,
-    /// What had to move with the last change of a control.
-    pub(crate) notes: RwSignal<Vec<String>>,
+    /// What did not fit, in the link or with the last change of a control.
+    pub(crate) notes: Notes,
+    /// How the token axes are scrolled.
+    pub(crate) axis: AxisView,
     /// A sentence about a worker that is slow to answer.
     pub(crate) late: RwSignal<Option<String>>,
     /// Whether the place has been put on a token worth seeing.
@@ -41,14 +44,14 @@ pub(crate) struct Desk {
 
 impl Desk {
     /// A desk with the settings of the address.
-    pub(crate) fn new(session: Store<Session>, settings: Settings, corrections: Vec<String>) -> Desk {
+    pub(crate) fn new(session: Store<Session>, settings: Settings, corrections: Vec<Correction>) -> Desk {
         let draft = RwSignal::new(settings);
         Desk {
             session,
             draft,
             look: Memo::new(move |_| draft.with(look)),
-            corrections: RwSignal::new(corrections),
-            notes: RwSignal::new(Vec::new()),
+            notes: Notes::new(corrections),
+            axis: AxisView::new(),
             placed: StoredValue::new(false),
             token: RwSignal::new(0),
             frame: RwSignal::new(usize::MAX),
@@ -120,9 +123,19 @@ impl Desk {
 
     /// The steps of the rule whose memory is on show.
     pub(crate) fn rule_steps(self) -> Vec<StepParts> {
-        let run = self.session.view().with(|view| view.traced.as_ref().map(|traced| traced.run));
-        let steps = |run: &Run| Settings::from_link(&run.link).0.rule().steps().to_vec();
-        self.session.runs().with(|runs| run.and_then(|id| runs.get(id)).map(steps).unwrap_or_default())
+        self.of_shown(|settings| settings.rule().steps().to_vec())
+    }
+
+    /// What the tokens on show are for, in the words of their task.
+    pub(crate) fn legend(self) -> &'static [Legend] {
+        self.of_shown(|settings| settings.task().legend())
+    }
+
+    /// Something that the settings of the run on show decide.
+    fn of_shown<T: Default>(self, read: impl Fn(Settings) -> T) -> T {
+        let run = self.session.view().with(|view| view.run);
+        let link = self.session.runs().with(|runs| run.and_then(|id| runs.get(id)).map(|run| run.link.clone()));
+        link.map(|link| read(Settings::from_link(&link).0)).unwrap_or_default()
     }
 
     /// Asks for a run; the one in view stays as a curve if it has trained.
@@ -222,10 +235,8 @@ impl Desk {
 
     /// Sets one setting from text, and tells what had to move with it.
     pub(crate) fn set(self, key: &str, text: &str) {
-        let notes = self.draft.try_update(|draft| set(draft, key, text)).unwrap_or_default();
-        if self.notes.with_untracked(|old| *old != notes) {
-            self.notes.set(notes);
-        }
+        let moved = self.draft.try_update(|draft| set(draft, key, text)).unwrap_or_default();
+        self.notes.changed(key, moved);
     }
 
     /// The first sample opens at its first question: there the memory has something to show.

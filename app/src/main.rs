@@ -8,6 +8,7 @@ mod bridge;
 mod desk;
 mod figure;
 mod keyboard;
+mod notes;
 mod panels;
 mod session;
 mod table;

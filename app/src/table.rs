@@ -93,13 +93,9 @@ pub(crate) fn groups(lines: &[Line]) -> Vec<Group> {
     Group::ALL.into_iter().filter(|group| lines.iter().any(|line| line.group == *group)).collect()
 }
 
-/// Sets a value from text; what else had to move, or why nothing was set, as sentences.
-pub(crate) fn set(settings: &mut Settings, key: &str, text: &str) -> Vec<String> {
-    let sentences = |notes: Vec<Correction>| notes.iter().map(ToString::to_string).collect();
-    match settings.set(key, text) {
-        Ok(notes) => sentences(notes),
-        Err(refused) => sentences(vec![refused]),
-    }
+/// Sets a value from text; what else had to move, or why nothing was set.
+pub(crate) fn set(settings: &mut Settings, key: &str, text: &str) -> Vec<Correction> {
+    settings.set(key, text).unwrap_or_else(|refused| vec![refused])
 }
 
 /// `other` with what only changes the view as it is in `settings`.
@@ -150,7 +146,7 @@ mod tests {
         assert!(groups(&all).len() >= 4 && groups(&all).iter().all(|group| all.iter().any(|line| line.group == *group && line.essential)));
         for line in &all {
             let mut copy = settings.clone();
-            assert_eq!(set(&mut copy, line.key, &line.default), Vec::<String>::new(), "{}", line.key);
+            assert_eq!(set(&mut copy, line.key, &line.default), Vec::<Correction>::new(), "{}", line.key);
             assert!(!line.default_word().is_empty(), "{}", line.key);
         }
     }

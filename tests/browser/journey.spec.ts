@@ -27,8 +27,12 @@ test('shows the untrained memory at once, and says so', async ({ page, open }) =
 
 test('the badge names what computes', async ({ page, open }, { project }) => {
   await open(`?${SMALL}`);
-  await expect(page.getByTestId('badge')).toContainText(project.name === 'webgpu' ? 'WebGPU' : 'CPU');
-  if (project.name !== 'webgpu') await expect(page.getByTestId('fallback')).toContainText('CPU');
+  if (project.name === 'webgpu') {
+    await expect(page.getByTestId('badge')).toContainText(`WebGPU: ${await adapter(page)}`);
+  } else {
+    await expect(page.getByTestId('badge')).toContainText('CPU');
+    await expect(page.getByTestId('fallback')).toContainText('no WebGPU to workers');
+  }
 });
 
 test('trains, pauses, steps and resets', async ({ page, open }) => {
@@ -91,9 +95,21 @@ test('the scrubber and the keys move the matrix', async ({ page, open }) => {
   await page.getByTestId('scrubber').fill('5');
   await expect(words).not.toHaveText(first ?? '');
   const fifth = await words.textContent();
-  await page.getByRole('heading', { name: 'Sequence' }).click();
+  await page.getByRole('heading', { name: 'Sequence', exact: true }).click();
   await page.keyboard.press('ArrowRight');
   await expect(words).not.toHaveText(fifth ?? '');
+});
+
+test('the place is in sight from the start, and strips follow the sequence', async ({ page, open }) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await open(`?${SMALL.replace('length=16&pairs=2', 'task=needle&length=64')}`);
+  await expect(standing(page)).toContainText('untrained');
+  await expect(page.locator('.chip-here')).toBeInViewport();
+  const axes = page.locator('.axis-scroll');
+  await expect(axes).toHaveCount(2);
+  await expect.poll(async () => (await axes.nth(0).evaluate((axis) => axis.scrollLeft)) > 0).toBe(true);
+  const left = () => axes.evaluateAll(([sequence, strips]) => (sequence?.scrollLeft ?? 0) - (strips?.scrollLeft ?? 0));
+  await expect.poll(left).toBe(0);
 });
 
 test('the address holds the settings, both ways', async ({ page, open }) => {
@@ -109,9 +125,57 @@ test('the address holds the settings, both ways', async ({ page, open }) => {
 
 test('a bad link is explained', async ({ page, open }) => {
   await open(`?${SMALL}&rul=eda&lr=fast`);
-  const notes = page.getByText('lr=fast is not a number');
-  await expect(notes).toBeVisible();
-  await expect(page.getByText('rul is not a setting')).toBeVisible();
+  const notes = page.getByTestId('corrections');
+  await expect(notes).toContainText('lr=fast is not a number');
+  await expect(notes).toContainText('rul is not a setting');
+});
+
+test('a correction stands beside its field until the field is changed', async ({ page, open }) => {
+  await open(`?${SMALL.replace('warmup=5', 'warmup=soon')}`);
+  const field = page.getByLabel('Warm-up', { exact: true });
+  const note = page.locator('.control', { has: field }).locator('.field-note');
+  // behind "more", which opens for it
+  await expect(note).toBeVisible();
+  await expect(note).toContainText('warmup=soon is not a number');
+  await field.fill('7');
+  await field.press('Enter');
+  await expect(note).toHaveCount(0);
+});
+
+test('the memory is in sight of a small laptop, above the gates', async ({ page, open }, { project }) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await open(`?${SMALL}`);
+  await expect(standing(page)).toContainText('untrained');
+  if (project.name !== 'webgpu') await page.getByRole('button', { name: 'Understood' }).click();
+  const matrix = await page.locator('.heat-map').boundingBox();
+  const strips = await page.locator('.strip').first().boundingBox();
+  expect((matrix?.y ?? 800) + (matrix?.height ?? 0)).toBeLessThanOrEqual(800);
+  expect(strips?.y ?? 0).toBeGreaterThan(matrix?.y ?? 800);
+});
+
+test('a run can be renamed, hidden, loaded again and deleted, on a phone too', async ({ page, open }) => {
+  await page.setViewportSize({ width: 360, height: 780 });
+  await open(`?${SMALL}&steps=10&rules=linear,delta`);
+  await expect(standing(page)).toContainText('untrained');
+  await page.getByTestId('in-turn').click();
+  const runs = page.getByTestId('runs').locator('tbody tr');
+  await expect(standing(page)).toContainText('Done after 10 steps', { timeout: 120_000 });
+  await expect(runs).toHaveCount(2);
+  const width = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+  expect(width[0]).toBe(width[1]);
+  for (const cell of await runs.locator('td').all()) {
+    expect(await cell.evaluate((td) => td.scrollWidth <= td.clientWidth)).toBe(true);
+  }
+  const first = runs.first();
+  await first.getByLabel('Name of this run').fill('without erasing');
+  await first.getByLabel('Name of this run').press('Enter');
+  await expect(page.getByTestId('reading')).toContainText('without erasing');
+  await first.getByRole('button', { name: 'Hide' }).click();
+  await expect(page.getByTestId('reading')).not.toContainText('without erasing');
+  await first.getByRole('button', { name: 'Load' }).click();
+  await expect(page.getByLabel('Update rule')).toHaveValue('linear');
+  await first.getByRole('button', { name: 'Delete' }).click();
+  await expect(runs).toHaveCount(1);
 });
 
 test('the link can ask for the CPU', async ({ page, open }) => {
@@ -124,5 +188,6 @@ test('the self-check finds that this device computes right', async ({ page, open
   test.slow();
   await open(`?${SMALL}&selfcheck`);
   await expect(page.getByTestId('verdict')).toContainText(/\d+ passed, 0 failed/, { timeout: 500_000 });
+  await expect(page.getByTestId('selfcheck').getByRole('cell', { name: 'dk', exact: true }).first()).toBeVisible();
   console.log(`${project.name} (${await adapter(page)}): ${await page.getByTestId('verdict').textContent()}`);
 });

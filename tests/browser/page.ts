@@ -30,6 +30,15 @@ export class Errors {
   }
 }
 
+/** Takes WebGPU from the page and from its training worker: a flag of the browser leaves `navigator.gpu` in place. */
+async function removeWebGpu(page: Page): Promise<void> {
+  await page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'gpu'));
+  await page.route('**/*-worker_loader.js', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: `delete WorkerNavigator.prototype.gpu;\n${await response.text()}` });
+  });
+}
+
 type Fixtures = {
   errors: Errors;
   /** Opens the page with a settings query such as `?rule=...`, relative to wherever the site is served. */
@@ -45,7 +54,8 @@ export const test = base.extend<Fixtures>({
     },
     { auto: true },
   ],
-  open: async ({ page }, use) => {
+  open: async ({ page }, use, { project }) => {
+    if (project.name === 'no-webgpu') await removeWebGpu(page);
     await use(async (query = '') => {
       await page.goto(`./${query}`);
     });

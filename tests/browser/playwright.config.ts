@@ -37,7 +37,8 @@ export default defineConfig({
   },
   projects: [
     { name: 'webgpu', use: launch(['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader']) },
-    { name: 'no-webgpu', use: launch(['--disable-blink-features=WebGPU']) },
+    // page.ts removes `navigator.gpu` in this one
+    { name: 'no-webgpu', use: launch([]) },
   ],
   webServer: {
     command: `npx sirv ../.. --dev --quiet --host 127.0.0.1 --port ${port}`,

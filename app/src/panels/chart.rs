@@ -9,7 +9,7 @@ use leptos::{ev, html::Div, prelude::*};
 
 /// Room for the numbers left of the plots and right of them, in pixels.
 const LEFT: f64 = 52.0;
-const RIGHT: f64 = 10.0;
+const RIGHT: f64 = 26.0;
 /// Top and bottom of the two plots.
 const ACCURACY: (f64, f64) = (26.0, 150.0);
 const LOSS: (f64, f64) = (186.0, 300.0);
@@ -109,10 +109,9 @@ pub(crate) fn Chart() -> impl IntoView {
 fn curve(run: &Run, axes: Axes) -> impl IntoView + use<> {
     let accuracy = path(&run.accuracies(), axes.steps, axes.accuracy);
     let loss = path(&thin(&run.losses, POINTS), axes.steps, axes.loss);
-    let class = format!("curve run-{} dash-{}", run.mark % 7, run.mark % 4);
     let band = band(run, axes);
     view! {
-        <g class=class>
+        <g class=run.mark.class()>
             <path class="band" d=band></path>
             <path class="line" d=accuracy></path>
             <path class="line" d=loss></path>

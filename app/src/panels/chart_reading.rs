@@ -1,7 +1,7 @@
 //! The values of all runs at the step under the pointer: legend and text equivalent of the chart.
 
 use crate::desk::desk;
-use crate::figure::{count, number, percent, value_at};
+use crate::figure::{Mark, count, number, percent, value_at};
 use crate::session::Run;
 use leptos::prelude::*;
 
@@ -14,13 +14,15 @@ pub(crate) fn Reading(runs: Memo<Vec<Run>>) -> impl IntoView {
         None => "At its last step".to_owned(),
     };
     let lines = move || runs.with(|runs| runs.iter().map(|run| line(run, pointed.get())).collect::<Vec<_>>());
+    let key = move || (runs.with(Vec::len) > 1).then_some("Colour tells the rule; dashes tell seeds, and runs of one rule.");
     view! {
-        <table class="reading num" id="chart-reading" data-testid="reading">
+        <table class="reading num" id="chart-reading" data-testid="reading" hidden=move || runs.with(Vec::is_empty)>
             <thead>
                 <tr><th scope="col">{head}</th><th scope="col">"accuracy"</th><th scope="col">"training loss"</th></tr>
             </thead>
             <tbody>{lines}</tbody>
         </table>
+        <p class="quiet">{key}</p>
     }
 }
 
@@ -37,9 +39,8 @@ fn line(run: &Run, step: Option<u32>) -> impl IntoView + use<> {
 
 /// A run's colour and dash as a short stroke.
 #[component]
-pub(crate) fn RunMark(mark: usize) -> impl IntoView {
-    let class = format!("mark curve run-{} dash-{}", mark % 7, mark % 4);
-    view! { <svg class=class viewBox="0 0 30 10" aria-hidden="true"><path class="line" d="M1 5H29"></path></svg> }
+pub(crate) fn RunMark(mark: Mark) -> impl IntoView {
+    view! { <svg class=format!("mark {}", mark.class()) viewBox="0 0 30 10" aria-hidden="true"><path class="line" d="M1 5H29"></path></svg> }
 }
 
 /// Accuracy and loss last known at a step.

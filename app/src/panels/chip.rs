@@ -3,16 +3,16 @@
 use crate::desk::desk;
 use leptos::prelude::*;
 use palimpsest_protocol::Sample;
-use palimpsest_tasks::Role;
+use palimpsest_tasks::{Legend, Role};
 
-/// Class of the style sheet and word of a role.
-pub(crate) fn role(role: Role) -> (&'static str, &'static str) {
+/// Class of the style sheet; the words of a role are its task's.
+pub(crate) fn class(role: Role) -> &'static str {
     match role {
-        Role::Key => ("chip-key", "key"),
-        Role::Value => ("chip-value", "value"),
-        Role::Query => ("chip-query", "query"),
-        Role::Filler => ("chip-filler", "filler"),
-        Role::Marker => ("chip-marker", "marker"),
+        Role::Key => "chip-key",
+        Role::Value => "chip-value",
+        Role::Query => "chip-query",
+        Role::Filler => "chip-filler",
+        Role::Marker => "chip-marker",
     }
 }
 
@@ -38,9 +38,9 @@ pub(crate) fn answer_at(sample: &Sample, position: usize) -> Option<Answer> {
 }
 
 /// One sentence about a token.
-pub(crate) fn sentence(sample: &Sample, position: usize) -> String {
+pub(crate) fn sentence(sample: &Sample, position: usize, legend: &[Legend]) -> String {
     let (Some(text), Some(token_role)) = (sample.texts.get(position), sample.roles.get(position)) else { return String::new() };
-    let place = format!("Token {} of {}: {text}, {}.", position + 1, sample.tokens.len(), role(*token_role).1);
+    let place = format!("Token {} of {}: {text} ({}).", position + 1, sample.tokens.len(), Legend::text(legend, *token_role));
     match answer_at(sample, position) {
         Some(a) if a.right => format!("{place} The model answers {}: right. Written {} tokens before.", a.answer, a.lag),
         Some(a) => format!("{place} The model answers {}: wrong, it is {}. Written {} tokens before.", a.answer, a.target, a.lag),
@@ -50,15 +50,14 @@ pub(crate) fn sentence(sample: &Sample, position: usize) -> String {
 
 /// A chip that moves the place to its token.
 #[component]
-pub(crate) fn Chip(position: usize, text: String, token_role: Role) -> impl IntoView {
-    let (class, word) = role(token_role);
+pub(crate) fn Chip(position: usize, text: String, token_role: Role, meaning: &'static str) -> impl IntoView {
     let token = desk().token;
     view! {
         <button
-            class=format!("chip {class}")
+            class=format!("chip {}", class(token_role))
             class:chip-here=move || token.get() == position
             tabindex="-1"
-            title=format!("token {}: {word}", position + 1)
+            title=format!("token {}: {meaning}", position + 1)
             on:click=move |_| token.set(position)
         >
             {text}
@@ -83,11 +82,13 @@ mod tests {
         }
     }
 
+    const LEGEND: &[Legend] = &[Legend { role: Role::Key, text: "key to keep" }, Legend { role: Role::Query, text: "key asked for" }];
+
     #[test]
     fn right_and_wrong_are_said_in_words() {
-        assert!(sentence(&sample(40), 2).contains("answers v8: right"));
-        assert!(sentence(&sample(41), 2).contains("answers v9: wrong, it is v8"));
-        assert_eq!(sentence(&sample(40), 0), "Token 1 of 3: k3, key.");
-        assert_eq!(sentence(&sample(40), 7), "");
+        assert!(sentence(&sample(40), 2, LEGEND).contains("answers v8: right"));
+        assert!(sentence(&sample(41), 2, LEGEND).contains("answers v9: wrong, it is v8"));
+        assert_eq!(sentence(&sample(40), 0, LEGEND), "Token 1 of 3: k3 (key to keep).");
+        assert_eq!(sentence(&sample(40), 7, LEGEND), "");
     }
 }

@@ -1,5 +1,6 @@
 //! One setting: its field, its help, and the way back to its default.
 
+use super::field_note::FieldNote;
 use crate::desk::desk;
 use crate::table::{Field, Line};
 use leptos::prelude::*;
@@ -9,7 +10,7 @@ use leptos::prelude::*;
 pub(crate) fn Control(key_name: &'static str, all: Memo<Vec<Line>>) -> impl IntoView {
     let desk = desk();
     let id = format!("set-{key_name}");
-    let help = format!("{id}-help");
+    let (help, note) = (format!("{id}-help"), format!("{id}-note"));
     let line = Memo::new(move |_| all.with(|all| all.iter().find(|line| line.key == key_name).cloned()));
     let of = move |read: fn(&Line) -> String| move || line.with(|line| line.as_ref().map(read).unwrap_or_default());
     let changed = Memo::new(move |_| line.with(|line| line.as_ref().is_some_and(Line::changed)));
@@ -19,8 +20,8 @@ pub(crate) fn Control(key_name: &'static str, all: Memo<Vec<Line>>) -> impl Into
     let default = of(|line| line.default.clone());
     let back = move |_| change.run(untrack(default));
     let entry = {
-        let (id, help) = (id.clone(), help.clone());
-        move || field.get().map(|field| entry(field, id.clone(), help.clone(), value, change))
+        let (id, described) = (id.clone(), format!("{help} {note}"));
+        move || field.get().map(|field| entry(field, id.clone(), described.clone(), value, change))
     };
     view! {
         <div class="control" class:control-changed=move || changed.get()>
@@ -29,13 +30,14 @@ pub(crate) fn Control(key_name: &'static str, all: Memo<Vec<Line>>) -> impl Into
             <Show when=move || changed.get()>
                 <button class="back" on:click=back><span class="unseen">"changed: "</span>"back to " {of(Line::default_word)}</button>
             </Show>
+            <FieldNote key_name id=note />
             <p class="help" id=help>{of(|line| line.help.to_owned())}</p>
         </div>
     }
 }
 
 /// The field of a row; a value out of range is moved to the nearest valid one when it is set.
-fn entry(field: Field, id: String, help: String, value: Signal<String>, change: Callback<String>) -> AnyView {
+fn entry(field: Field, id: String, described: String, value: Signal<String>, change: Callback<String>) -> AnyView {
     // Shows the value in force even when setting it changed nothing.
     let set = move |event: leptos::ev::Event| {
         change.run(event_target_value(&event));
@@ -43,13 +45,13 @@ fn entry(field: Field, id: String, help: String, value: Signal<String>, change: 
     };
     match field {
         Field::Number { min, max, step } => {
-            view! { <input id=id type="number" min=min max=max step=step aria-describedby=help prop:value=value on:change=set /> }
+            view! { <input id=id type="number" min=min max=max step=step aria-describedby=described prop:value=value on:change=set /> }
                 .into_any()
         }
-        Field::Text => view! { <input id=id type="text" aria-describedby=help prop:value=value on:change=set /> }.into_any(),
+        Field::Text => view! { <input id=id type="text" aria-describedby=described prop:value=value on:change=set /> }.into_any(),
         Field::Flag => {
             let tick = move |event| change.run(if event_target_checked(&event) { "1" } else { "0" }.to_owned());
-            view! { <input id=id type="checkbox" aria-describedby=help prop:checked=move || value.get() == "1" on:change=tick /> }
+            view! { <input id=id type="checkbox" aria-describedby=described prop:checked=move || value.get() == "1" on:change=tick /> }
                 .into_any()
         }
         Field::Choice(choices) => {
@@ -58,7 +60,7 @@ fn entry(field: Field, id: String, help: String, value: Signal<String>, change: 
                 .map(|choice| view! { <option value=choice.word prop:selected=move || value.get() == choice.word>{choice.label}</option> })
                 .collect();
             let pick = move |event| change.run(event_target_value(&event));
-            view! { <select id=id aria-describedby=help on:change=pick>{options}</select> }.into_any()
+            view! { <select id=id aria-describedby=described on:change=pick>{options}</select> }.into_any()
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::control::Control;
 use crate::desk::desk;
 use crate::table::{Line, about, groups, lines, seen_as};
-use leptos::prelude::*;
+use leptos::{html::Details, prelude::*};
 use palimpsest_spec::{Group, Settings};
 
 /// All groups. What a group shows depends on the settings: each task has its own rows.
@@ -44,13 +44,22 @@ fn GroupView(group: Group, all: Memo<Vec<Line>>) -> impl IntoView {
         0 => "More".to_owned(),
         changed => format!("More ({changed} changed)"),
     };
+    // A correction of a hidden field brings it into sight.
+    let details = NodeRef::<Details>::new();
+    let notes = desk().notes;
+    let corrected = Memo::new(move |_| more.with(|keys| keys.iter().any(|key| !notes.about(key).is_empty())));
+    Effect::new(move || {
+        if let Some(details) = details.get().filter(|_| corrected.get()) {
+            let _ = details.set_attribute("open", "");
+        }
+    });
     view! {
         <fieldset class="group">
             <legend>{group.label()}</legend>
             <For each=move || essential.get() key=|key| *key let:key><Control key_name=key all /></For>
             <AboutChoice group />
             <Show when=move || more.with(|more| !more.is_empty())>
-                <details>
+                <details node_ref=details>
                     <summary>{summary}</summary>
                     <For each=move || more.get() key=|key| *key let:key><Control key_name=key all /></For>
                 </details>

@@ -3,6 +3,7 @@
 use crate::desk::desk;
 use crate::session::{SessionStoreFields, fallback};
 use leptos::prelude::*;
+use palimpsest_spec::Correction;
 
 /// Notices, each dismissible unless it still holds.
 #[component]
@@ -10,8 +11,8 @@ pub(crate) fn Notices() -> impl IntoView {
     let desk = desk();
     let link = desk.session.worker_link();
     let shown_fallback = RwSignal::new(true);
-    let link_notes = move || list(desk.corrections, "This link did not fit. The nearest valid settings are used:", "corrections");
-    let control_notes = move || list(desk.notes, "With this change:", "notes");
+    let link_notes = move || list(desk.notes.link, "This link did not fit. The nearest valid settings are used:", "corrections");
+    let control_notes = move || list(desk.notes.change, "With this change:", "notes");
     let dead = move || {
         let reason = link.with(|link| link.dead.clone());
         reason.map(|reason| view! { <div class="notice notice-bad" role="alert"><p>"Nothing can be trained: " {reason}</p></div> })
@@ -42,10 +43,10 @@ pub(crate) fn Notices() -> impl IntoView {
 }
 
 /// Sentences with a heading, until they are understood.
-fn list(lines: RwSignal<Vec<String>>, heading: &'static str, id: &'static str) -> Option<impl IntoView + use<>> {
+fn list(lines: RwSignal<Vec<Correction>>, heading: &'static str, id: &'static str) -> Option<impl IntoView + use<>> {
     let sentences = lines.get();
     (!sentences.is_empty()).then(|| {
-        let items: Vec<_> = sentences.into_iter().map(|sentence| view! { <li>{sentence}"."</li> }).collect();
+        let items: Vec<_> = sentences.iter().map(|note| view! { <li>{note.to_string()}"."</li> }).collect();
         view! {
             <div class="notice" role="status" data-testid=id>
                 <div>

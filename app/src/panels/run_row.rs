@@ -13,7 +13,7 @@ pub(crate) fn RunRow(id: RunId) -> impl IntoView {
     let desk = desk();
     let runs = desk.session.runs();
     let of = move |read: fn(&Run) -> String| move || runs.with(|runs| runs.get(id).map(read).unwrap_or_default());
-    let mark = runs.with_untracked(|runs| runs.get(id).map_or(0, |run| run.mark));
+    let mark = runs.with_untracked(|runs| runs.get(id).map(|run| run.mark).unwrap_or_default());
     let shown = move || runs.with(|runs| runs.get(id).is_some_and(|run| run.shown));
     let current = Memo::new(move |_| runs.with(|runs| runs.current == Some(id)));
     let change = move |change: &dyn Fn(&mut Run)| {

@@ -23,11 +23,13 @@ pub(crate) fn StripRow(strip: Strip, first: usize) -> impl IntoView {
     let span = format!("left:calc({first} * var(--column));width:calc({tokens} * var(--column))");
     let body = match strip.shape {
         StripShape::Scalar => {
-            let low = low.min(0.0);
-            let path = bars(&strip.values, low, high.max(low + 1e-6));
+            let (low, high) = scale(low, high);
+            let path = bars(&strip.values, low, high);
+            let zero = format!("M0 {0:.3}H{tokens}", high / (high - low));
             view! {
                 <svg class="strip-bars" style=span viewBox=format!("0 0 {tokens} 1") preserveAspectRatio="none" aria-hidden="true">
-                    <path d=path></path>
+                    <path class="bars" d=path></path>
+                    <path class="zero" d=zero></path>
                 </svg>
             }
             .into_any()
@@ -39,11 +41,12 @@ pub(crate) fn StripRow(strip: Strip, first: usize) -> impl IntoView {
         }
     };
     view! {
-        <div class="strip" title=strip.about.clone()>
+        <div class="strip">
             <div class="strip-head">
                 <span>{strip.name.clone()}</span>
                 <span class="num">{at}</span>
-                <span class="quiet num">{format!("{} to {}", number(low.into()), number(high.into()))}</span>
+                <span class="quiet">{extent(&strip, low, high)}</span>
+                <span class="quiet strip-about">{strip.about.clone()}</span>
             </div>
             <div class="strip-body">{body}</div>
         </div>
@@ -61,6 +64,22 @@ fn range(values: &[f32]) -> (f32, f32) {
     let finite = values.iter().copied().filter(|v| v.is_finite());
     let (low, high) = finite.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
     if low <= high { (low, high) } else { (0.0, 0.0) }
+}
+
+/// What a line of bars spans: zero, and every value.
+fn scale(low: f32, high: f32) -> (f32, f32) {
+    let low = low.min(0.0);
+    (low, high.max(0.0).max(low + 1e-6))
+}
+
+/// How to read the picture: what is drawn, from which number to which.
+fn extent(strip: &Strip, low: f32, high: f32) -> String {
+    let numbers = format!("{} to {}", number(low.into()), number(high.into()));
+    match strip.shape {
+        StripShape::Scalar if low < 0.0 => format!("bars from the zero line, {numbers}"),
+        StripShape::Scalar => format!("bars from zero, {numbers}"),
+        StripShape::Channels(width) => format!("{width} channels, stronger colour is more, {numbers}"),
+    }
 }
 
 /// The value at a token of the window; mean and range for channels.
@@ -106,6 +125,14 @@ mod tests {
         assert_eq!(reading(&strip(StripShape::Channels(2)), 0), "mean 0.250");
         assert_eq!(reading(&strip(StripShape::Channels(2)), 2), "outside the window");
         assert_eq!(reading(&strip(StripShape::Scalar), usize::MAX), "outside the window");
+    }
+
+    #[test]
+    fn a_scale_holds_zero() {
+        assert_eq!((scale(0.2, 0.9), scale(-0.5, -0.1), scale(-0.5, 0.5)), ((0.0, 0.9), (-0.5, 0.0), (-0.5, 0.5)));
+        assert!(scale(0.0, 0.0).1 > 0.0);
+        assert!(extent(&strip(StripShape::Scalar), -0.5, 1.0).contains("zero line, \u{2212}0.500 to 1.00"));
+        assert!(extent(&strip(StripShape::Channels(2)), 0.0, 1.0).starts_with("2 channels"));
     }
 
     #[test]

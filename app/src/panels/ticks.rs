@@ -1,5 +1,6 @@
 //! Boxes to tick, for a setting that holds several words.
 
+use super::field_note::FieldNote;
 use crate::desk::desk;
 use leptos::prelude::*;
 use palimpsest_spec::{Kind, Value};
@@ -40,5 +41,11 @@ pub(crate) fn Ticks(key_name: &'static str, legend: &'static str) -> impl IntoVi
             }
         })
         .collect();
-    view! { <fieldset class="choices"><legend class="choices-name">{legend}</legend>{boxes}</fieldset> }
+    view! {
+        <fieldset class="choices">
+            <legend class="choices-name">{legend}</legend>
+            {boxes}
+            <FieldNote key_name id=format!("ticks-{key_name}-note") />
+        </fieldset>
+    }
 }

@@ -1,21 +1,22 @@
-//! The sequence: chips, answers, scrubber and strips on one token axis.
+//! The sequence: chips, answers and scrubber on the token axis.
 
-use super::chip::{Chip, answer_at, role, sentence};
-use super::strip_row::StripRow;
+use super::chip::{Chip, answer_at, class, sentence};
+use super::token_axis::{TokenAxis, longest};
 use crate::desk::desk;
 use crate::session::SessionStoreFields;
-use leptos::{html::Div, prelude::*};
+use leptos::prelude::*;
 use palimpsest_protocol::Sample;
-use palimpsest_tasks::Role;
+use palimpsest_tasks::{Legend, Role};
 use std::sync::Arc;
 
 /// The sequence panel.
 #[component]
 pub(crate) fn Timeline() -> impl IntoView {
     let desk = desk();
+    let whole = desk.axis.whole;
     let view_part = desk.session.view();
     let sample = Memo::new(move |_| view_part.with(|view| view.sample.clone()));
-    let whole = RwSignal::new(false);
+    let legend = Memo::new(move |_| desk.legend());
     let score = move || {
         sample.with(|sample| {
             sample.as_ref().map(|s| {
@@ -25,8 +26,9 @@ pub(crate) fn Timeline() -> impl IntoView {
         })
     };
     let here = move || {
-        sample
-            .with(|sample| sample.as_ref().map_or_else(|| "The sample comes with the model.".to_owned(), |s| sentence(s, desk.token.get())))
+        sample.with(|sample| {
+            sample.as_ref().map_or_else(|| "The sample comes with the model.".to_owned(), |s| sentence(s, desk.token.get(), legend.get()))
+        })
     };
     let other = move |_| desk.set("sample", &(desk.look.get_untracked().sample + 1).to_string());
     view! {
@@ -34,103 +36,70 @@ pub(crate) fn Timeline() -> impl IntoView {
             <div class="panel-head">
                 <h2>"Sequence"</h2>
                 <span class="num" data-testid="score">{score}</span>
-                <RoleLegend />
                 <span class="push"></span>
                 <button class="plain" aria-pressed=move || whole.get().to_string() on:click=move |_| whole.update(|w| *w = !*w)>
                     "Whole sequence"
                 </button>
-                <button class="plain" on:click=other>"Another sample"</button>
+                <button class="plain" on:click=other>"Next sample"</button>
             </div>
+            {move || sample.get().map(|sample| view! { <Sequence sample legend=legend.get() /> })}
             <p class="here" data-testid="here">{here}</p>
-            {move || sample.get().map(|sample| view! { <Axis sample whole /> })}
+            <RoleLegend legend />
         </section>
     }
 }
 
 /// Shapes of the roles, with their words.
 #[component]
-fn RoleLegend() -> impl IntoView {
-    let shown = [Role::Key, Role::Value, Role::Query];
-    view! {
-        <span class="roles" aria-hidden="true">
-            {shown.map(|r| view! { <span class=format!("chip {}", role(r).0)>{role(r).1}</span> })}
-        </span>
-    }
+fn RoleLegend(legend: Memo<&'static [Legend]>) -> impl IntoView {
+    let shown = move || legend.get().iter().filter(|entry| entry.role != Role::Filler);
+    let entry =
+        |entry: &Legend| view! { <li><span class=format!("chip {}", class(entry.role)) aria-hidden="true"></span> {entry.text}</li> };
+    view! { <ul class="roles" data-testid="roles">{move || shown().map(entry).collect::<Vec<_>>()}</ul> }
 }
 
-/// Rows that share one axis of tokens; they scroll together and the place stays in sight.
+/// The chips, what the model answers under them, and the place.
 #[component]
-fn Axis(sample: Arc<Sample>, whole: RwSignal<bool>) -> impl IntoView {
+fn Sequence(sample: Arc<Sample>, legend: &'static [Legend]) -> impl IntoView {
     let desk = desk();
     let tokens = sample.tokens.len();
-    let longest = sample.texts.iter().map(|text| text.chars().count()).max().unwrap_or(1);
-    let scroller = NodeRef::<Div>::new();
-    Effect::new(move || {
-        let token = desk.token.get();
-        if let Some(scroller) = scroller.get() {
-            let column = f64::from(scroller.scroll_width()) / tokens.max(1) as f64;
-            let (left, width) = (f64::from(scroller.scroll_left()), f64::from(scroller.client_width()));
-            let start = token as f64 * column;
-            if start < left || start + column > left + width {
-                scroller.set_scroll_left((start - width / 2.0) as i32);
-            }
-        }
-    });
     let chips: Vec<_> = (0..tokens)
-        .map(|position| view! { <Chip position text=sample.texts[position].clone() token_role=sample.roles[position] /> })
+        .map(|position| {
+            let (text, token_role) = (sample.texts[position].clone(), sample.roles[position]);
+            view! { <Chip position text token_role meaning=Legend::text(legend, token_role) /> }
+        })
         .collect();
-    let answers: Vec<_> = (0..tokens).filter_map(|position| answer_at(&sample, position).map(|answer| (position, answer))).collect();
+    let answers = (0..tokens).filter_map(|position| answer_at(&sample, position).map(|answer| (position, answer)));
     let said: Vec<_> = answers
-        .iter()
         .map(|(position, a)| {
             let class = if a.right { "answer answer-right" } else { "answer answer-wrong" };
             let word = if a.right { "right" } else { "wrong" };
             let column = format!("grid-column:{}", position + 1);
-            view! { <span class=class style=column title=word>{a.answer.clone()}<span class="unseen">{format!(" {word}")}</span></span> }
+            view! { <span class=class style=column title=word>{a.answer}<span class="unseen">{format!(" {word}")}</span></span> }
         })
         .collect();
-    let text = sample.clone();
+    let width = longest(&sample);
     let place = move || desk.token.get().min(tokens.saturating_sub(1));
-    let lined = format!("--tokens:{tokens};--chars:{longest}");
     view! {
-        <div class="axis" class:axis-whole=move || whole.get() style=lined>
-            <div class="axis-scroll" node_ref=scroller>
-                <div class="axis-rows">
-                    <div class="playhead" style:--at=move || place().to_string() aria-hidden="true"></div>
-                    <div class="axis-row chips" aria-hidden="true">{chips}</div>
-                    <div class="axis-row answers" aria-hidden="true">{said}</div>
-                    <input
-                        class="scrubber"
-                        type="range"
-                        min="0"
-                        max=tokens.saturating_sub(1)
-                        step="1"
-                        aria-label="Token"
-                        aria-valuetext=move || sentence(&text, place())
-                        data-testid="scrubber"
-                        prop:value=move || place().to_string()
-                        on:input=move |event| {
-                            if let Ok(token) = event_target_value(&event).parse() {
-                                desk.token.set(token);
-                            }
-                        }
-                    />
-                    <Strips />
-                </div>
-            </div>
-        </div>
-    }
-}
-
-/// All strips of the shown layer and head.
-#[component]
-fn Strips() -> impl IntoView {
-    let view_part = desk().session.view();
-    let traced = Memo::new(move |_| view_part.with(|view| view.traced.clone()));
-    move || {
-        traced.get().map(|traced| {
-            let first = traced.trace.first;
-            traced.strips.iter().cloned().map(|strip| view! { <StripRow strip first /> }).collect::<Vec<_>>()
-        })
+        <TokenAxis tokens longest=width>
+            <div class="axis-row chips" aria-hidden="true">{chips}</div>
+            <div class="axis-row answers" aria-hidden="true">{said}</div>
+            <input
+                class="scrubber"
+                type="range"
+                min="0"
+                max=tokens.saturating_sub(1)
+                step="1"
+                aria-label="Token"
+                aria-valuetext=move || sentence(&sample, place(), legend)
+                data-testid="scrubber"
+                prop:value=move || place().to_string()
+                on:input=move |event| {
+                    if let Ok(token) = event_target_value(&event).parse() {
+                        desk.token.set(token);
+                    }
+                }
+            />
+        </TokenAxis>
     }
 }

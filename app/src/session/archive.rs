@@ -6,7 +6,7 @@ use gloo::storage::{LocalStorage, Storage};
 use palimpsest_protocol::Phase;
 
 /// Where they lie; the number is the version of what is stored.
-const KEY: &str = "palimpsest.runs.1";
+const KEY: &str = "palimpsest.runs.2";
 /// Most runs kept.
 const RUNS: usize = 24;
 /// Most points of a stored loss curve.

@@ -6,6 +6,7 @@ mod archive;
 mod bench;
 mod by_rule;
 mod check;
+mod marks;
 mod names;
 mod primary;
 mod queue;

@@ -1,6 +1,8 @@
 //! Runs: the current one and those kept as curves.
 
+use super::marks::mark;
 use super::names::names;
+use crate::figure::Mark;
 use palimpsest_protocol::{Evaluation, Event, Failure, Phase, Progress, RunFacts, RunId};
 use palimpsest_spec::Settings;
 use serde::{Deserialize, Serialize};
@@ -18,8 +20,8 @@ pub(crate) struct Run {
     pub(crate) rule: String,
     /// Its settings as a link.
     pub(crate) link: String,
-    /// Index of its colour and dash.
-    pub(crate) mark: usize,
+    /// Its colour and dash.
+    pub(crate) mark: Mark,
     /// Whether its curves are drawn.
     pub(crate) shown: bool,
     /// Sizes, once built.
@@ -45,7 +47,7 @@ impl Run {
             renamed: false,
             rule,
             link,
-            mark: id.0 as usize,
+            mark: Mark::default(),
             shown: true,
             facts: None,
             phase: Phase::Ready,
@@ -140,8 +142,7 @@ impl Runs {
         let id = RunId(self.next);
         self.next += 1;
         let mut run = Run::asked(id, rule.clone(), rule, settings.run_link());
-        // The lowest mark that no other run has, so that two or three runs differ as much as they can.
-        run.mark = (0..).find(|mark| self.all.iter().all(|other| other.mark != *mark)).unwrap_or(0);
+        run.mark = mark(settings, &self.all);
         self.all.push(run);
         self.current = Some(id);
         self.name_all();

@@ -24,6 +24,8 @@ pub(crate) struct Traced {
 /// Newest sample and trace of the current run; shared, since they are large and only ever replaced.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct View {
+    /// Whose they are.
+    pub(crate) run: Option<RunId>,
     /// Tokens, roles, answers.
     pub(crate) sample: Option<Arc<Sample>>,
     /// States over the tokens.
@@ -34,7 +36,7 @@ impl View {
     /// Learns from an event.
     pub(crate) fn apply(&mut self, event: &Event) -> bool {
         match event {
-            Event::Sampled { sample, .. } => self.sample = Some(Arc::new(sample.clone())),
+            Event::Sampled { run, sample } => (self.run, self.sample) = (Some(*run), Some(Arc::new(sample.clone()))),
             Event::Traced { run, step, layer, head, trace, strips } => {
                 let traced = Traced { run: *run, step: *step, layer: *layer, head: *head, trace: trace.clone(), strips: strips.clone() };
                 self.traced = Some(Arc::new(traced));

@@ -4,7 +4,7 @@ use crate::BAD_INPUT;
 use crate::backend::{self, Backend};
 use crate::output::{print_json, say};
 use clap::ValueEnum;
-use palimpsest_golden::{ArrayKind, Golden, MAX_CHUNK, Report, Row, Tolerance};
+use palimpsest_golden::{Golden, MAX_CHUNK, Report, Row, Tolerance};
 use palimpsest_plan::{Adapter, ScanForm};
 use palimpsest_spec::printable;
 use palimpsest_train::Engine;
@@ -165,9 +165,8 @@ fn print(path: &Path, args: &Args, outcome: Outcome) {
 
 /// `dk 1.2e-7`, with the tolerance where it failed.
 fn row(row: &Row) -> String {
-    let d = if row.kind == ArrayKind::Gradient { "d" } else { "" };
     let verdict = if row.passed { String::new() } else { format!(" (> {:.0e})", row.tolerance) };
-    format!("{d}{} {:.1e}{verdict}", row.array, row.error)
+    format!("{} {:.1e}{verdict}", row.label(), row.error)
 }
 
 /// The name under which the command line knows a value.

@@ -60,6 +60,16 @@ pub struct Row {
     pub passed: bool,
 }
 
+impl Row {
+    /// The array's name in equations: `o` or `S`, and `dk` for the gradient of `k`.
+    pub fn label(&self) -> String {
+        match self.kind {
+            ArrayKind::Output => self.array.clone(),
+            ArrayKind::Gradient => format!("d{}", self.array),
+        }
+    }
+}
+
 /// One golden file's comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {

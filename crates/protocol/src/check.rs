@@ -11,7 +11,7 @@ pub struct CheckRow {
     pub regime: String,
     /// `recurrent` or `chunked`.
     pub form: String,
-    /// (array name, ||x - reference|| / ||reference||, tolerance); NaN is reported as infinity.
+    /// (array, with `d` before it for its gradient, ||x - reference|| / ||reference||, tolerance); NaN is reported as infinity.
     pub errors: Vec<(String, f64, f64)>,
     /// Whether all are within tolerance.
     pub passed: bool,

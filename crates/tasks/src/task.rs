@@ -25,6 +25,13 @@ pub struct Legend {
     pub text: &'static str,
 }
 
+impl Legend {
+    /// The words for a role; empty for one that the task does not use.
+    pub fn text(all: &[Legend], role: Role) -> &'static str {
+        all.iter().find(|legend| legend.role == role).map_or("", |legend| legend.text)
+    }
+}
+
 /// A recall task. To add one, add a file to `src/tasks` with a unit struct that implements this and
 /// `pub(super) const TASK: &dyn Task`.
 pub trait Task: Send + Sync {

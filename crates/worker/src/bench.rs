@@ -1,8 +1,7 @@
 //! The benchmark: scans at the sizes of some settings, one case at a time.
 
-use crate::device::adapter;
 use palimpsest_bench::{BenchError, Effort, REVISION, ScanCase, ScanChoice, rates};
-use palimpsest_plan::BackendError;
+use palimpsest_plan::{Adapter, BackendError};
 use palimpsest_protocol::{Event, Rates};
 use palimpsest_spec::Settings;
 use palimpsest_train::{Engine, TrainError};
@@ -14,15 +13,16 @@ const EFFORT: Effort = Effort { samples: 5, sample_seconds: 0.02, case_seconds: 
 /// A benchmark under way.
 pub(crate) struct Bench {
     engine: Engine,
+    adapter: Adapter,
     left: VecDeque<ScanCase>,
     /// Measured first.
     rates: Option<Rates>,
 }
 
 impl Bench {
-    /// What settings say, on an engine.
-    pub(crate) fn new(engine: Engine, settings: &Settings) -> Bench {
-        Bench { engine, left: ScanChoice::from_settings(settings).cases().into(), rates: None }
+    /// What settings say, on an engine; `adapter` is what the page calls it.
+    pub(crate) fn new(engine: Engine, adapter: Adapter, settings: &Settings) -> Bench {
+        Bench { engine, adapter, left: ScanChoice::from_settings(settings).cases().into(), rates: None }
     }
 
     /// The device's rates, then case by case. The benchmark has ended with [`Event::BenchDone`].
@@ -34,7 +34,7 @@ impl Bench {
             return match rates(&self.engine, EFFORT).await {
                 Ok(rates) => {
                     self.rates = Some(rates);
-                    let (adapter, rows) = (adapter(&self.engine), self.left.len() as u32);
+                    let (adapter, rows) = (self.adapter.clone(), self.left.len() as u32);
                     Ok(Event::BenchBegun { adapter, rates, revision: REVISION.to_owned(), rows })
                 }
                 Err(error) => lost(&error).map(|()| Event::BenchDone { cut: Some(error.to_string()) }),

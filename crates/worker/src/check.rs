@@ -63,6 +63,6 @@ async fn compare(engine: &Engine, golden: &Golden, form: ScanForm) -> Result<Com
     let mut session = engine.session(verification.plan().clone()).await?;
     let report = verification.check(&mut session, Tolerance::of(engine.kind(), form)).await?;
     let finite = |error: f64| if error.is_nan() { f64::INFINITY } else { error };
-    let errors = report.rows.iter().map(|row| (row.array.clone(), finite(row.error), row.tolerance)).collect();
+    let errors = report.rows.iter().map(|row| (row.label(), finite(row.error), row.tolerance)).collect();
     Ok((errors, report.passed()))
 }

@@ -64,7 +64,8 @@ impl Desk {
             }
             Command::Bench { settings } => {
                 let settings = Settings::from_link(&settings).0;
-                self.bench = Some(Bench::new(self.devices.engine(settings.wants_cpu()).0, &settings));
+                let (engine, _) = self.devices.engine(settings.wants_cpu());
+                self.bench = Some(Bench::new(engine.clone(), self.devices.adapter(&engine), &settings));
                 Vec::new()
             }
             Command::Cancel => {
@@ -149,7 +150,7 @@ impl Desk {
                 return events;
             }
         };
-        events.push(Event::Opened { run: id, facts: run.facts() });
+        events.push(Event::Opened { run: id, facts: run.facts(&self.devices) });
         events.push(run.phase_event());
         let outcome = run.first_look().await;
         self.run = Some(run);

@@ -8,17 +8,24 @@ use palimpsest_train::Engine;
 /// The GPU if it could be opened, else why not.
 pub struct Devices {
     gpu: Result<Device, Fallback>,
+    /// What the browser tells of the GPU; `None` where it tells nothing, or there is no browser.
+    told: Option<String>,
 }
 
 impl Devices {
     /// Opens the GPU.
     pub async fn open() -> Devices {
-        Devices { gpu: Device::open(Default::default()).await.map_err(fallback) }
+        let gpu = Device::open(Default::default()).await.map_err(fallback);
+        #[cfg(target_arch = "wasm32")]
+        let told = if gpu.is_ok() { crate::browser::adapter_info().await.name() } else { None };
+        #[cfg(not(target_arch = "wasm32"))]
+        let told = None;
+        Devices { gpu, told }
     }
 
     /// No GPU, because the caller wants none.
     pub fn cpu_only() -> Devices {
-        Devices { gpu: Err(Fallback::Asked) }
+        Devices { gpu: Err(Fallback::Asked), told: None }
     }
 
     /// Gives the GPU up for the rest of the session.
@@ -38,15 +45,23 @@ impl Devices {
     /// The engine as an event.
     pub fn event(&self, wants_cpu: bool) -> Event {
         let (engine, fallback) = self.engine(wants_cpu);
-        Event::Device { adapter: adapter(&engine), fallback }
+        Event::Device { adapter: self.adapter(&engine), fallback }
     }
-}
 
-/// What computes, in the page's words.
-pub(crate) fn adapter(engine: &Engine) -> Adapter {
-    match engine {
-        Engine::Gpu(device) => device.adapter().clone(),
-        Engine::Cpu => cpu_adapter(),
+    /// What computes, in the page's words.
+    pub(crate) fn adapter(&self, engine: &Engine) -> Adapter {
+        match engine {
+            Engine::Gpu(device) => self.named(device.adapter().clone()),
+            Engine::Cpu => cpu_adapter(),
+        }
+    }
+
+    /// An adapter under the name that the browser gives it: wgpu passes on only its description, which browsers leave empty.
+    pub(crate) fn named(&self, adapter: Adapter) -> Adapter {
+        match &self.told {
+            Some(name) if adapter.kind == AdapterKind::Gpu => Adapter { name: name.clone(), ..adapter },
+            _ => adapter,
+        }
     }
 }
 
@@ -63,5 +78,19 @@ pub(crate) fn fallback(error: BackendError) -> Fallback {
         BackendError::DeviceLost(reason) => Fallback::DeviceLost(reason),
         error @ BackendError::Limit { .. } => Fallback::Limit(error.to_string()),
         error => Fallback::NoAdapter(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_gpu_takes_the_name_of_the_browser() {
+        let devices = Devices { gpu: Err(Fallback::Asked), told: Some("apple metal-3".into()) };
+        let gpu = Adapter { kind: AdapterKind::Gpu, name: "GPU without a name".into(), interface: "BrowserWebGpu".into() };
+        assert_eq!(devices.named(gpu.clone()).name, "apple metal-3");
+        assert_eq!(devices.named(cpu_adapter()), cpu_adapter());
+        assert_eq!(Devices::cpu_only().named(gpu).name, "GPU without a name");
     }
 }

@@ -1,5 +1,6 @@
 //! The current run: built from a settings link, it trains, is evaluated and is looked at.
 
+use crate::device::Devices;
 use palimpsest_protocol::{Event, Failure, Look, Phase, RunFacts, RunId};
 use palimpsest_spec::Settings;
 use palimpsest_train::{AnySession, Engine, TrainError, Trainer, View};
@@ -22,7 +23,7 @@ impl Run {
         Ok(Run { id, settings, look, phase: Phase::Ready, owes_evaluation: false, trainer })
     }
 
-    pub(crate) fn facts(&self) -> RunFacts {
+    pub(crate) fn facts(&self, devices: &Devices) -> RunFacts {
         let shape = &self.trainer.model().shape;
         RunFacts {
             parameters: self.trainer.model().plan.parameter_count() as u64,
@@ -31,7 +32,7 @@ impl Run {
             tokens_per_step: shape.rows() as u32,
             scan_layers: shape.scan_layers().into_iter().map(|layer| layer as u32).collect(),
             heads: shape.heads as u32,
-            adapter: self.trainer.adapter().clone(),
+            adapter: devices.named(self.trainer.adapter().clone()),
         }
     }
 

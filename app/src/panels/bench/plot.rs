@@ -1,7 +1,7 @@
 //! Time over sequence length, both axes logarithmic: a curve per rule and form.
 
 use super::rule_name;
-use crate::figure::{Axis, bounds, count, number, path, tick};
+use crate::figure::{Axis, COLOURS, Mark, bounds, count, number, path, tick};
 use crate::widgets::width_of;
 use leptos::{html::Div, prelude::*};
 use palimpsest_protocol::BenchRow;
@@ -14,8 +14,6 @@ const RIGHT: f64 = 24.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 300.0;
 const HEIGHT: f64 = 346.0;
-/// Colours that the style sheet has for curves; further rules take them again, with other dashes.
-const COLOURS: usize = 7;
 
 /// What is drawn upwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,11 +47,11 @@ impl Quantity {
     }
 }
 
-/// Classes of a curve: colour by rule; dashes tell the form, and rules that share a colour.
+/// Classes of a curve: colour by rule; dashes tell the form, and further rules that take a colour again.
 pub(super) fn series_class(row: &BenchRow) -> String {
     let rule = rules().iter().position(|rule| rule.slug() == row.case.rule).unwrap_or(0);
     let dash = usize::from(row.case.chunk.is_some()) + 2 * (rule / COLOURS % 2);
-    format!("curve run-{} dash-{dash}", rule % COLOURS)
+    Mark { colour: rule, dash }.class()
 }
 
 /// Which curve a row belongs to: its rule and form.

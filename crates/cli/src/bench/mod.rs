@@ -78,7 +78,7 @@ impl From<BenchError> for Stop {
     fn from(error: BenchError) -> Stop {
         match error {
             BenchError::Shape { .. } => Stop::Input(error.to_string()),
-            BenchError::Train(TrainError::Backend(BackendError::Limit { .. })) => Stop::Input(error.to_string()),
+            BenchError::Train(error) if cannot_be(&error) => Stop::Input(error.to_string()),
             error => Stop::Failed(error.to_string()),
         }
     }
@@ -88,6 +88,12 @@ impl From<TrainError> for Stop {
     fn from(error: TrainError) -> Stop {
         BenchError::from(error).into()
     }
+}
+
+/// Whether the sizes asked for are wrong, or too large for this device: nothing failed on the way.
+fn cannot_be(error: &TrainError) -> bool {
+    use BackendError::{Input, Limit, Memory};
+    matches!(error, TrainError::Backend(Limit { .. } | Memory { .. } | Input(_)) | TrainError::Plan(_) | TrainError::NoExample)
 }
 
 /// Measures.
@@ -143,4 +149,17 @@ fn whole_run(args: &Args, engine: &Engine, settings: &Settings) -> Result<(), St
     let times = block_on(train(&mut trainer, |evaluation| report.evaluation(evaluation)))?;
     report.run(&times);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_is_bad_input_and_a_lost_device_is_not() {
+        let input = |error: BackendError| matches!(Stop::from(TrainError::from(error)), Stop::Input(_));
+        assert!(input(BackendError::Limit { what: "a buffer".into(), needed: 9, limit: 8 }));
+        assert!(input(BackendError::Memory { needed: 9, limit: Some(8) }) && input(BackendError::Input("no element".into())));
+        assert!(!input(BackendError::DeviceLost("gone".into())) && !input(BackendError::Refused("busy".into())));
+    }
 }
