@@ -172,7 +172,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
                 }
 
                 // da = -S' dr, D -= a dr^T, dg = rowsum(D * S'), D = exp(g) D
-                var d_scalar = 0.0;
                 for (var i4 = 0u; i4 < KEYS4; i4++) { // unroll
                     let erase = erase_at(row, s, key4 + i4);
                     let keep = decay_at(row, s, key4 + i4);
@@ -207,9 +206,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
                         put(row + decay_slot(s) + k4, row_total(DG, k4), ROWS_ADD);
                     }
                 } else if (decay_kind(s) == DECAY_SCALAR && lane == WG - 1u) {
+                    // Several loads in flight: their latency is most of the time.
                     var total = vec4<f32>();
-                    for (var i = 0u; i < VX * K4; i++) {
-                        total += sums[DG * VX * K4 + i];
+                    for (var i = 0u; i < VX * K4; i += VX) {
+                        for (var x = 0u; x < VX; x++) { // unroll
+                            total += sums[DG * VX * K4 + i + x];
+                        }
                     }
                     put(row + decay_slot(s), vec4<f32>(total.x + total.y + total.z + total.w, 0.0, 0.0, 0.0), ROWS_ADD);
                 }

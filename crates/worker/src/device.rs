@@ -15,7 +15,7 @@ pub struct Devices {
 impl Devices {
     /// Opens the GPU.
     pub async fn open() -> Devices {
-        let gpu = Device::open(Default::default()).await.map_err(fallback);
+        let gpu = open_patiently().await.map_err(fallback);
         #[cfg(target_arch = "wasm32")]
         let told = if gpu.is_ok() { crate::browser::adapter_info().await.name() } else { None };
         #[cfg(not(target_arch = "wasm32"))]
@@ -63,6 +63,24 @@ impl Devices {
             _ => adapter,
         }
     }
+}
+
+/// Opens the GPU. A browser whose GPU process is only starting, or has just ended, gives no adapter for a moment: it is asked again.
+#[cfg(target_arch = "wasm32")]
+async fn open_patiently() -> Result<Device, BackendError> {
+    const PAUSES_MS: [u32; 3] = [100, 300, 900];
+    for pause in PAUSES_MS {
+        match Device::open(Default::default()).await {
+            Err(BackendError::NoAdapter(_)) => gloo::timers::future::TimeoutFuture::new(pause).await,
+            opened => return opened,
+        }
+    }
+    Device::open(Default::default()).await
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+async fn open_patiently() -> Result<Device, BackendError> {
+    Device::open(Default::default()).await
 }
 
 /// The CPU as an adapter.
