@@ -206,12 +206,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
                         put(row + decay_slot(s) + k4, row_total(DG, k4), ROWS_ADD);
                     }
                 } else if (decay_kind(s) == DECAY_SCALAR && lane == WG - 1u) {
-                    // Several loads in flight: their latency is most of the time.
                     var total = vec4<f32>();
-                    for (var i = 0u; i < VX * K4; i += VX) {
-                        for (var x = 0u; x < VX; x++) { // unroll
-                            total += sums[DG * VX * K4 + i + x];
-                        }
+                    for (var i = 0u; i < VX * K4; i++) {
+                        total += sums[DG * VX * K4 + i];
                     }
                     put(row + decay_slot(s), vec4<f32>(total.x + total.y + total.z + total.w, 0.0, 0.0, 0.0), ROWS_ADD);
                 }
