@@ -3,7 +3,8 @@
 use crate::desk::desk;
 use crate::session::{SessionStoreFields, fallback};
 use leptos::prelude::*;
-use palimpsest_spec::Correction;
+use palimpsest_protocol::Fallback;
+use palimpsest_spec::{Correction, Settings};
 
 /// Notices, each dismissible unless it still holds.
 #[component]
@@ -19,7 +20,10 @@ pub(crate) fn Notices() -> impl IntoView {
     };
     let late = move || desk.late.get().map(|sentence| view! { <div class="notice" role="status"><p>{sentence}</p></div> });
     let on_cpu = move || {
-        let reason = link.with(|link| link.fallback.as_ref().map(fallback)).filter(|_| shown_fallback.get());
+        // The worker tells of the device before it knows the settings; to who asked for the CPU, what the GPU lacks is no news.
+        let asked = desk.draft.with(Settings::wants_cpu);
+        let reason = link.with(|link| link.fallback.as_ref().map(|reason| fallback(if asked { &Fallback::Asked } else { reason })));
+        let reason = reason.filter(|_| shown_fallback.get());
         reason.map(|reason| {
             view! {
                 <div class="notice" role="status" data-testid="fallback">

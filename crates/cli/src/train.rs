@@ -84,8 +84,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     };
     let page = settings.only_for_the_page();
     if !page.is_empty() {
-        let (rule, seed) = (settings.rule().slug(), settings.seed());
-        eprintln!("note: only the page uses {}: this trains one run, rule={rule}, seed={seed}", page.join(", "));
+        eprintln!("note: only the page uses {}: this trains rule={}", page.join(", "), settings.rule().slug());
     }
     let backend = args.backend.unwrap_or(if settings.wants_cpu() { Backend::Cpu } else { Backend::Gpu });
     let seeds = args.seeds.map_or(settings.seeds(), |seeds| seeds as usize);

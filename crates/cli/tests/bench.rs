@@ -86,10 +86,11 @@ fn sizes_that_cannot_be_are_one_line() {
         (&["scan", "--time=0"], "0 is not in 1..="),
         (&["scan", "--time=64,0"], "0 is not in 1..="),
         (&["scan", "--rule=nope"], "no such rule; there are"),
-        (&["scan", "--chunk=0"], "1..=128"),
+        (&["scan", "--chunk=0"], "1..=512"),
         (&["scan", "--batch=60000", "--time=100000", "--rule=delta"], "scan at B 60000, T 100000"),
         (&["scan", "--backend=cpu", "--batch=512", "--time=4096", "--rule=delta"], "the most on the CPU"),
         (&["step", "layers=0"], "layers"),
+        (&["step", "backend=cpu", "--kernels"], "--kernels needs the GPU"),
         (&["step", "nonsense=1"], "nonsense"),
         (&["train", "key=6"], "key"),
     ];

@@ -6,7 +6,7 @@ use palimpsest_plan::{AdamW, BackendError, Op, Plan, PlanBuilder, PlanError, Rul
 use palimpsest_rules::{InputLayout, Scope};
 
 /// Most tokens per chunk that backends run.
-pub const MAX_CHUNK: usize = 128;
+pub const MAX_CHUNK: usize = 512;
 
 /// The plan that computes a golden file's outputs and gradients: the rule's map, then the scan.
 pub struct Verification<'a> {

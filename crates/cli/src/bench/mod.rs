@@ -130,6 +130,9 @@ fn with_settings(args: &Args, text: &str, act: impl FnOnce(&Engine, &Settings) -
 }
 
 fn step(args: &Args, engine: &Engine, settings: &Settings, kernels: bool) -> Result<(), Stop> {
+    if kernels && matches!(engine, Engine::Cpu) {
+        return Err(Stop::Input("--kernels needs the GPU: the CPU has no kernels to time one by one".to_owned()));
+    }
     let mut bench = block_on(StepBench::open(engine, settings))?;
     let rates = block_on(rates(engine, args.effort()))?;
     let report = Report::begin(args.json, bench.adapter(), rates);
