@@ -3,7 +3,9 @@
 use gloo::timers::callback::Timeout;
 use leptos::prelude::*;
 use palimpsest_protocol::{Command, Event, decode, encode};
+use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::rc::Rc;
 use wasm_bindgen::{JsCast, closure::Closure};
 use web_sys::{ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
 
@@ -11,6 +13,9 @@ use web_sys::{ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
 const LOADER: &str = "./palimpsest-worker_loader.js";
 /// How long the worker may take to say its first word before the page says so.
 const PATIENCE_MS: u32 = 30_000;
+
+/// How long reports gather before they are handed over together: small models report faster than a page can be drawn.
+const GATHERED_MS: u32 = 30;
 
 /// What comes over the port.
 pub(crate) enum News {
@@ -96,12 +101,18 @@ impl Bridge {
             hear(news);
         };
         let tell = hear.clone();
+        let inbox = Rc::new(RefCell::new(Vec::new()));
         let message = Closure::<dyn Fn(MessageEvent)>::new(move |message: MessageEvent| {
             let bytes = js_sys::Uint8Array::new(&message.data()).to_vec();
             match decode::<Event>(&bytes) {
                 Ok(event) => {
                     self.flush();
-                    tell(News::Event(event));
+                    inbox.borrow_mut().push(event);
+                    if inbox.borrow().len() == 1 {
+                        let (inbox, tell) = (Rc::clone(&inbox), tell.clone());
+                        let hand_over = move || inbox.take().into_iter().for_each(|event| tell(News::Event(event)));
+                        Timeout::new(GATHERED_MS, hand_over).forget();
+                    }
                 }
                 Err(error) => tell(News::Dead(format!("{error}."))),
             }
