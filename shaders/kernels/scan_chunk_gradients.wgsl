@@ -1,8 +1,10 @@
 // Gradients of a chunk's steps once its first state S, edits R, and the gradients D (of its last state), dR and do are known;
 // one workgroup per (batch, head, chunk), all chunks at once; a thread has OWN (row, vec4 of K) items. With Y = (I + A)^-T dR:
 //   du = Y,  dA = -Y R^T,  dP = do R^T,  d(a * prefix) = -Y S^T,  d(q * prefix) = do S^T,  d(k * suffix) = R D^T,
-// then through A_ij and P_tj and the decay products. The decay: with x_i = a_i da_i - k_i dk_i + q_i dq_i by key channel
-// (the pair of a row with itself has no decay and stays out), dg_i = sum of x over rows i.. + rowsum(D * S_end).
+// then through A_ij and P_tj and the decay products. The decay of row i, by key channel, is passed by what goes
+//   from S or a row before i to D:              dg_i  = kept rowsum(D * S) + sum of k_j dk_j over rows before i, dk through D alone,
+//   from S or a row before i to a row from i:   dg_i += sum of a_l da_l - k_l dk_l + q_l dq_l over rows from i, dk without D.
+// What passes a row undecayed (a row's own pair, its key to D) never enters: it could outweigh a small dg_i and cancel badly.
 
 const CHUNK_STATES: u32 = CHUNKS + 1u;
 // Columns of V per pass, in vec4s, and their padded stride.
@@ -14,10 +16,10 @@ const READ_PART: u32 = 2u * EDITS * PASS_STRIDE;
 
 // dA [EDITS, EDITS4], then dP [CHUNK, EDITS4].
 var<workgroup> pairs: array<vec4<f32>, (EDITS + CHUNK) * EDITS4>;
-// Y, R and do of a pass; later x, [EDITS, K4].
+// Y, R and do of a pass; later the terms and then the sums of dg, [EDITS, K4].
 var<workgroup> tile: array<vec4<f32>, TILE_LEN>;
-// rowsum(D * S_end)
-var<workgroup> tail: array<f32, K>;
+// rowsum(D * S), then times the chunk's decay.
+var<workgroup> through: array<f32, K>;
 
 fn put(at: u32, value: vec4<f32>) {
     if (ADDS) {
@@ -37,7 +39,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     let chunk = index % CHUNKS;
     let at = index * FACTORS4;
     let start = (bh * CHUNK_STATES + chunk) * K * V4;
-    let end = start + K * V4;
     let d_end = index * K * V4;
 
     for (var item = lane; item < (EDITS + CHUNK) * EDITS4; item += WG) {
@@ -46,9 +47,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     for (var k = lane; k < K; k += WG) {
         var sum = 0.0;
         for (var v4 = 0u; v4 < V4; v4++) {
-            sum += dot(d_states[d_end + k * V4 + v4], states[end + k * V4 + v4]);
+            sum += dot(d_states[d_end + k * V4 + v4], states[start + k * V4 + v4]);
         }
-        tail[k] = sum;
+        through[k] = sum * factors[at + KEPT + k / 4u][k % 4u];
     }
 
     // Through S and D, by item: d(a * prefix), d(k * suffix), d(q * prefix).
@@ -119,6 +120,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     }
     workgroupBarrier();
 
+    // Terms of dg: to D, and between rows.
+    var to_end: array<vec4<f32>, OWN>;
+    var between: array<vec4<f32>, OWN>;
     for (var own = 0u; own < OWN; own++) { // unroll
         let item = own * WG + lane;
         if (item < EDITS * K4) {
@@ -157,15 +161,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
                     d_key += pairs[(EDITS + l / STEPS) * EDITS4 + i / 4u][i % 4u] * moved * token_query(bh, chunk, l / STEPS, k4);
                 }
             }
+            between[own] = erase * d_erase - key * d_key;
+            to_end[own] = key * moved * d_keyed[own];
             d_key += moved * d_keyed[own];
-
-            var x = erase * d_erase - key * d_key;
             if (reads) {
-                x += query * d_query;
+                between[own] += query * d_query;
                 d_query += d_self * key;
                 d_key += d_self * query;
             }
-            tile[item] = x;
             if (within(chunk, i)) {
                 let row = chunk_row(bh, chunk, i);
                 put(row + key_slot(s) + k4, d_key);
@@ -178,18 +181,51 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             }
         }
     }
-    workgroupBarrier();
 
     if (DECAYS) {
+        workgroupBarrier();
+        for (var own = 0u; own < OWN; own++) { // unroll
+            let item = own * WG + lane;
+            if (item < EDITS * K4) {
+                tile[item] = to_end[own];
+            }
+        }
+        workgroupBarrier();
         for (var k4 = lane; k4 < K4; k4 += WG) {
-            var d_decay = vec4<f32>(tail[k4 * 4u], tail[k4 * 4u + 1u], tail[k4 * 4u + 2u], tail[k4 * 4u + 3u]);
+            var sum = vec4<f32>(through[k4 * 4u], through[k4 * 4u + 1u], through[k4 * 4u + 2u], through[k4 * 4u + 3u]);
+            for (var i = 0u; i < EDITS; i++) {
+                let term = tile[i * K4 + k4];
+                tile[i * K4 + k4] = sum;
+                sum += term;
+            }
+        }
+        workgroupBarrier();
+        for (var own = 0u; own < OWN; own++) { // unroll
+            let item = own * WG + lane;
+            if (item < EDITS * K4) {
+                to_end[own] = tile[item];
+                tile[item] = between[own];
+            }
+        }
+        workgroupBarrier();
+        for (var k4 = lane; k4 < K4; k4 += WG) {
+            var sum = vec4<f32>();
             for (var back = 0u; back < EDITS; back++) {
                 let i = EDITS - 1u - back;
-                d_decay += tile[i * K4 + k4];
+                sum += tile[i * K4 + k4];
+                tile[i * K4 + k4] = sum;
+            }
+        }
+        workgroupBarrier();
+        for (var own = 0u; own < OWN; own++) { // unroll
+            let item = own * WG + lane;
+            if (item < EDITS * K4) {
+                let i = item / K4;
+                let d_decay = to_end[own] + tile[item];
                 if (within(chunk, i) && decay_kind(i % STEPS) == DECAY_KEY) {
-                    put(chunk_row(bh, chunk, i) + decay_slot(i % STEPS) + k4, d_decay);
+                    put(chunk_row(bh, chunk, i) + decay_slot(i % STEPS) + item % K4, d_decay);
                 }
-                tile[i * K4 + k4] = d_decay;
+                tile[item] = d_decay;
             }
         }
         workgroupBarrier();

@@ -72,8 +72,8 @@ impl Case {
         parts
     }
 
-    /// Steps whose vectors have a length of about one, with erase = key * gate. A third of the decays are 0, some are strong.
-    fn draw_steps(&self, rng: &mut Pcg64) -> Vec<f32> {
+    /// Steps whose vectors have a length of about one, with erase = key * gate.
+    fn draw_steps(&self, decay: Draw, rng: &mut Pcg64) -> Vec<f32> {
         let mut steps = vec![0.0; self.plan.tensor(self.steps).len()];
         let key = self.shape.key;
         for row in steps.chunks_exact_mut(self.layout.stride) {
@@ -89,21 +89,32 @@ impl Case {
                 }
                 let Some((at, kind)) = slots.decay else { continue };
                 let width = if kind == Kind::Scalar { 1 } else { key };
-                for g in &mut row[at..][..width] {
-                    let kind = rng.random::<f32>();
-                    *g = -rng.random::<f32>()
-                        * if kind < 0.33 {
-                            0.0
-                        } else if kind < 0.95 {
-                            0.5
-                        } else {
-                            200.0
-                        };
-                }
+                row[at..][..width].fill_with(|| decay(rng));
             }
         }
         steps
     }
+}
+
+/// A number drawn.
+type Draw = fn(&mut Pcg64) -> f32;
+
+/// A log-decay: a third are 0, some are strong.
+fn mixed(rng: &mut Pcg64) -> f32 {
+    let kind = rng.random::<f32>();
+    -rng.random::<f32>()
+        * if kind < 0.33 {
+            0.0
+        } else if kind < 0.95 {
+            0.5
+        } else {
+            200.0
+        }
+}
+
+/// A log-decay that leaves next to nothing: its own gradient is as small, and must not be lost among gradients of a length of one.
+fn strong(rng: &mut Pcg64) -> f32 {
+    -20.0 - 20.0 * rng.random::<f32>()
 }
 
 /// Uniform in `-bound..bound`.
@@ -126,6 +137,10 @@ fn columns<F: Copy>(values: &[F], stride: usize, at: usize, width: usize) -> Vec
 /// Runs a case on the GPU, and each of its scans on the CPU, where gradients are summed here.
 /// `outputs` and `gradients` are the largest relative errors allowed.
 fn check(device: &Device, parts: &[Parts], shape: [usize; 5], forms: &[ScanForm], outputs: f64, gradients: f64) {
+    check_decays(device, parts, shape, forms, mixed, outputs, gradients);
+}
+
+fn check_decays(device: &Device, parts: &[Parts], shape: [usize; 5], forms: &[ScanForm], decay: Draw, outputs: f64, gradients: f64) {
     let name = format!("{parts:?} {shape:?} {forms:?}");
     let case = Case::new(parts, shape, forms);
     let single = Case::new(parts, shape, &[ScanForm::Recurrent]);
@@ -133,7 +148,7 @@ fn check(device: &Device, parts: &[Parts], shape: [usize; 5], forms: &[ScanForm]
     let mut cpu = CpuSession::<f64>::new(single.plan.clone()).expect("a twin");
 
     let mut rng = Pcg64::seed_from_u64(1);
-    let steps = case.draw_steps(&mut rng);
+    let steps = case.draw_steps(decay, &mut rng);
     let mut initial = vec![0.0; case.plan.tensor(case.initial).len()];
     fill(&mut rng, &mut initial, 1.0);
     for (given, tensor, values) in [(case.steps, single.steps, &steps), (case.initial, single.initial, &initial)] {
@@ -231,6 +246,15 @@ fn long_sequences_keep_their_digits() {
 }
 
 #[test]
+fn gradients_of_strong_decays_keep_their_digits() {
+    let device = device();
+    for form in [ScanForm::Recurrent, ScanForm::Chunked(16), ScanForm::Chunked(40)] {
+        check_decays(&device, LAYOUTS[2], [1, 50, 1, 128, 4], &[form], strong, 2e-5, 5e-4);
+        check_decays(&device, LAYOUTS[4], [1, 3, 2, 8, 20], &[form], strong, 2e-5, 5e-4);
+    }
+}
+
+#[test]
 fn the_trace_matches_the_twin() {
     let device = device();
     for parts in [LAYOUTS[0], LAYOUTS[5]] {
@@ -238,7 +262,7 @@ fn the_trace_matches_the_twin() {
             let case = Case::new(parts, shape, &[ScanForm::Recurrent]);
             let mut gpu = block_on(GpuSession::new(&device, case.plan.clone())).expect("a session");
             let mut cpu: CpuSession = CpuSession::new(case.plan.clone()).expect("a twin");
-            let steps = case.draw_steps(&mut Pcg64::seed_from_u64(2));
+            let steps = case.draw_steps(mixed, &mut Pcg64::seed_from_u64(2));
             gpu.write(case.steps, &steps).expect("steps");
             cpu.write(case.steps, &steps).expect("steps");
             gpu.forward(&[]).expect("forward");
