@@ -9,6 +9,7 @@ pub mod ceiling;
 mod check;
 mod memory;
 mod ops;
+mod panels;
 mod product;
 mod real;
 mod reduce;

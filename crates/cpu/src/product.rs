@@ -1,6 +1,6 @@
 //! Matrix products on strided slices.
 
-use crate::Real;
+use crate::{Real, panels};
 
 /// A matrix to read: element `(i, j)` is `data[offset + i * strides[0] + j * strides[1]]`.
 #[derive(Clone, Copy)]
@@ -37,6 +37,9 @@ pub(crate) fn multiply<F: Real>([m, k, n]: [usize; 3], a: Matrix<F>, b: Matrix<F
     assert!(end(a.offset, [m, k], a.strides) < a.data.len(), "left matrix of a product is too short");
     assert!(end(b.offset, [k, n], b.strides) < b.data.len(), "right matrix of a product is too short");
     assert!(end(c.offset, [m, n], [c.stride, 1]) < c.data.len() && (n <= c.stride || m == 1), "target of a product is too short");
+    if cfg!(target_arch = "wasm32") {
+        return panels::multiply([m, k, n], a, b, adds, c);
+    }
     let signed = |s: [usize; 2]| [s[0] as isize, s[1] as isize];
     let keep = if adds { F::one() } else { F::zero() };
     let left = (a.data[a.offset..].as_ptr(), signed(a.strides));
