@@ -46,8 +46,9 @@ impl<F: Real> Gradient<'_, F> {
     }
 }
 
-/// Sets or adds one number.
+/// Sets or adds one number. It is read either way: a load under a condition keeps loops from becoming SIMD where masks are missing.
 #[inline(always)]
 pub(crate) fn put<F: Real>(slot: &mut F, value: F, adds: bool) {
-    *slot = if adds { *slot + value } else { value };
+    let sum = *slot + value;
+    *slot = if adds { sum } else { value };
 }
