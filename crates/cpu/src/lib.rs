@@ -7,6 +7,7 @@ mod adamw;
 mod buffers;
 pub mod ceiling;
 mod check;
+mod columns;
 mod memory;
 mod ops;
 mod panels;

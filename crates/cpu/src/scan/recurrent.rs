@@ -1,6 +1,6 @@
 //! The recurrent form: token by token, and back again from checkpoints.
 
-use super::state::{add_read, decay, decay_and_measure, decay_gradient, edit, edit_and_read, rows_dot};
+use super::state::{add_read, decay, decay_and_measure, decay_gradient, edit, edit_and_read, edit_to, rows_dot};
 use super::step::{Step, decay_factors, query, row_of, row_of_mut, set_decay_gradient, set_gradient};
 use super::{Backward, Forward, Scratch, start};
 use crate::{Real, reduce::dot};
@@ -62,13 +62,14 @@ pub(crate) fn backward<F: Real>(layout: &StepLayout, shape: ScanShape, mut io: B
     let (size, count) = (key * value, layout.steps.len());
     let spans = time.div_ceil(SPAN);
     let held = SPAN * count;
-    let [state, d_state, decayed, measured, factors, d_r, x, sums] =
-        scratch.parts([size, size, held * size, held * value, held * key, value, key, 8 * key]);
+    let [d_state, decayed, measured, factors, d_r, x, kept] =
+        scratch.parts([size, held * size, held * value, held * key, value, key, 4 * key]);
     for sequence in 0..batch * heads {
         start(io.d_last, sequence, d_state);
         for span in (0..spans).rev() {
             let tokens = span * SPAN..time.min((span + 1) * SPAN);
-            state.copy_from_slice(&io.checkpoints[(sequence * spans + span) * size..][..size]);
+            let last = tokens.len() * count - 1;
+            decayed[..size].copy_from_slice(&io.checkpoints[(sequence * spans + span) * size..][..size]);
             // Forward again, keeping S', r and exp g of every step.
             for (i, t) in tokens.clone().enumerate() {
                 let row = row_of(io.steps, shape, layout.stride, sequence, t);
@@ -76,9 +77,11 @@ pub(crate) fn backward<F: Real>(layout: &StepLayout, shape: ScanShape, mut io: B
                     let at = i * count + s;
                     let step = Step::read(slots, row, shape);
                     let (r, factors) = (&mut measured[at * value..][..value], &mut factors[at * key..][..key]);
+                    let (state, after) = decayed[at * size..].split_at_mut(size);
                     decay_then_measure(state, value, decay_factors(slots, row, factors).then_some(&*factors), step, r);
-                    decayed[at * size..][..size].copy_from_slice(state);
-                    edit(state, value, step.key, F::one(), r);
+                    if at < last {
+                        edit_to(state, &mut after[..size], value, step.key, r);
+                    }
                 }
             }
             for (i, t) in tokens.enumerate().rev() {
@@ -89,27 +92,28 @@ pub(crate) fn backward<F: Real>(layout: &StepLayout, shape: ScanShape, mut io: B
                     let at = i * count + s;
                     let step = Step::read(slots, row, shape);
                     let (before, r) = (&decayed[at * size..][..size], &measured[at * value..][..value]);
+                    d_r.fill(F::zero());
                     if s + 1 == count {
                         // dq = S do with S = S' + k r^T; then dS += q do^T
-                        rows_dot(before, value, d_o, x, sums);
+                        rows_dot(before, value, d_o, x, kept);
                         let r_d_o = dot(r, d_o);
                         x.iter_mut().zip(step.key).for_each(|(x, &k)| *x += k * r_d_o);
                         set_gradient(Some(layout.query), d_row, x);
-                        edit(d_state, value, query(layout, row, shape), F::one(), d_o);
+                        edit_and_read(d_state, value, query(layout, row, shape), d_o, step.key, d_r);
+                    } else {
+                        add_read(d_state, value, step.key, F::one(), d_r);
                     }
-                    d_r.fill(F::zero());
-                    add_read(d_state, value, step.key, F::one(), d_r);
                     set_gradient(slots.write, d_row, d_r);
-                    rows_dot(d_state, value, r, x, sums);
+                    rows_dot(d_state, value, r, x, kept);
                     set_gradient(Some(slots.key), d_row, x);
                     if let Some(erase) = step.erase {
-                        rows_dot(before, value, d_r, x, sums);
+                        rows_dot(before, value, d_r, x, kept);
                         x.iter_mut().for_each(|x| *x = -*x);
                         set_gradient(slots.erase, d_row, x);
                         edit(d_state, value, erase, -F::one(), d_r);
                     }
                     if slots.decay.is_some() {
-                        decay_gradient(d_state, before, value, &factors[at * key..][..key], x, sums);
+                        decay_gradient(d_state, before, value, &factors[at * key..][..key], x, kept);
                         set_decay_gradient(slots, d_row, x);
                     }
                 }

@@ -1,71 +1,34 @@
 //! Passes over one state `[K, V]`. Columns go in blocks of fixed size, so that the value vectors they share stay in registers.
 
 use crate::Real;
+use crate::columns::{by_columns, load, store};
 use crate::wide::wide;
 
-/// Calls a block function for columns `0..v`, widest first. V is a multiple of 4.
-macro_rules! by_columns {
-    ($v:expr, |$first:ident, $lanes:ident| $call:expr) => {
-        let mut $first = 0;
-        while $first < $v {
-            $first += match $v - $first {
-                32.. => {
-                    const $lanes: usize = 32;
-                    $call;
-                    $lanes
-                }
-                16.. => {
-                    const $lanes: usize = 16;
-                    $call;
-                    $lanes
-                }
-                8.. => {
-                    const $lanes: usize = 8;
-                    $call;
-                    $lanes
-                }
-                _ => {
-                    const $lanes: usize = 4;
-                    $call;
-                    $lanes
-                }
-            };
+/// Sums that are kept of a product along a row.
+const SUMS: usize = 4;
+
+/// Adds up `a_j b_j` of a block, down to [`SUMS`]; blocks after the first add to what is kept.
+#[inline(always)]
+fn keep_products<F: Real, const L: usize>(kept: &mut [F], first: usize, a: &[F; L], b: &[F; L]) {
+    let mut products: [F; L] = std::array::from_fn(|l| a[l] * b[l]);
+    let mut count = L;
+    while count > SUMS {
+        count /= 2;
+        for l in 0..count {
+            products[l] += products[l + count];
         }
-    };
-}
-
-#[inline(always)]
-fn load<F: Real, const L: usize>(x: &[F], at: usize) -> [F; L] {
-    let x = &x[at..][..L];
-    std::array::from_fn(|lane| x[lane])
-}
-
-#[inline(always)]
-fn store<F: Real, const L: usize>(x: &mut [F], at: usize, lanes: [F; L]) {
-    x[at..][..L].copy_from_slice(&lanes);
-}
-
-/// Running sums of a product along a row.
-const SUMS: usize = 8;
-
-/// Adds `a_j b_j` to the sums of a row.
-#[inline(always)]
-fn add_products<F: Real>(sums: &mut [F; SUMS], a: &[F], b: &[F]) {
-    let (a, b) = (a.chunks_exact(SUMS), b.chunks_exact(SUMS));
-    let tail = a.remainder().iter().zip(b.remainder());
-    sums.iter_mut().zip(tail).for_each(|(sum, (&a, &b))| *sum += a * b);
-    for (a, b) in a.zip(b) {
-        for l in 0..SUMS {
-            sums[l] += a[l] * b[l];
-        }
+    }
+    let kept = &mut kept[..SUMS];
+    for l in 0..SUMS {
+        kept[l] = if first > 0 { kept[l] + products[l] } else { products[l] };
     }
 }
 
-/// Folds the sums of every row, in a fixed order. A loop of its own: within the products it would keep them from becoming SIMD.
+/// Folds what was kept of every row, in a fixed order. A loop of its own: within the products it would keep them from becoming SIMD.
 #[inline(always)]
-fn fold<F: Real>(sums: &[F], x: &mut [F]) {
-    for (s, x) in sums.chunks_exact(SUMS).zip(x) {
-        *x = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+fn fold<F: Real>(kept: &[F], x: &mut [F]) {
+    for (s, x) in kept.chunks_exact(SUMS).zip(x) {
+        *x = (s[0] + s[2]) + (s[1] + s[3]);
     }
 }
 
@@ -109,6 +72,22 @@ wide! {
         by_columns!(v, |first, L| block::<F, L>(state, v, key, sign, r, first));
     }
 
+    /// `after = S + k r^T`.
+    pub(super) fn edit_to<F: Real>(state: &[F], after: &mut [F], v: usize, key: &[F], r: &[F]) {
+        #[inline(always)]
+        fn block<F: Real, const L: usize>(state: &[F], after: &mut [F], v: usize, key: &[F], r: &[F], first: usize) {
+            let r: [F; L] = load(r, first);
+            for ((row, after), &k) in state.chunks_exact(v).zip(after.chunks_exact_mut(v)).zip(key) {
+                let mut s: [F; L] = load(row, first);
+                for l in 0..L {
+                    s[l] += k * r[l];
+                }
+                store(after, first, s);
+            }
+        }
+        by_columns!(v, |first, L| block::<F, L>(state, after, v, key, r, first));
+    }
+
     /// `S <- Diag(factors) S`, then `r <- r - S^T a`, in one pass.
     pub(super) fn decay_and_measure<F: Real>(state: &mut [F], v: usize, factors: &[F], erase: &[F], r: &mut [F]) {
         #[inline(always)]
@@ -145,25 +124,34 @@ wide! {
         by_columns!(v, |first, L| block::<F, L>(state, v, key, r, query, o, first));
     }
 
-    /// `x_i = S_i . r` for every row: the products of a state with a value vector. `sums` is scratch `[8 K]`.
-    pub(super) fn rows_dot<F: Real>(state: &[F], v: usize, r: &[F], x: &mut [F], sums: &mut [F]) {
-        for (row, kept) in state.chunks_exact(v).zip(sums.chunks_exact_mut(SUMS)) {
-            let mut sums = [F::zero(); SUMS];
-            add_products(&mut sums, row, r);
-            kept.copy_from_slice(&sums);
+    /// `x_i = S_i . r` for every row: the products of a state with a value vector. `kept` is scratch `[4 K]`.
+    pub(super) fn rows_dot<F: Real>(state: &[F], v: usize, r: &[F], x: &mut [F], kept: &mut [F]) {
+        #[inline(always)]
+        fn block<F: Real, const L: usize>(state: &[F], v: usize, r: &[F], kept: &mut [F], first: usize) {
+            let r: [F; L] = load(r, first);
+            for (row, kept) in state.chunks_exact(v).zip(kept.chunks_exact_mut(SUMS)) {
+                keep_products(kept, first, &load(row, first), &r);
+            }
         }
-        fold(sums, x);
+        by_columns!(v, |first, L| block::<F, L>(state, v, r, kept, first));
+        fold(kept, x);
     }
 
-    /// Through a decay: `dg = rowsum(dS' * S')`, then `dS <- Diag(factors) dS'`, in one pass. `before` is `S'`, `sums` scratch `[8 K]`.
-    pub(super) fn decay_gradient<F: Real>(d_state: &mut [F], before: &[F], v: usize, factors: &[F], d_g: &mut [F], sums: &mut [F]) {
-        let rows = d_state.chunks_exact_mut(v).zip(before.chunks_exact(v));
-        for ((row, before), (&factor, kept)) in rows.zip(factors.iter().zip(sums.chunks_exact_mut(SUMS))) {
-            let mut sums = [F::zero(); SUMS];
-            add_products(&mut sums, row, before);
-            kept.copy_from_slice(&sums);
-            row.iter_mut().for_each(|s| *s *= factor);
+    /// Through a decay: `dg = rowsum(dS' * S')`, then `dS <- Diag(factors) dS'`, in one pass. `before` is `S'`, `kept` scratch `[4 K]`.
+    pub(super) fn decay_gradient<F: Real>(d_state: &mut [F], before: &[F], v: usize, factors: &[F], d_g: &mut [F], kept: &mut [F]) {
+        #[inline(always)]
+        fn block<F: Real, const L: usize>(d_state: &mut [F], before: &[F], v: usize, factors: &[F], kept: &mut [F], first: usize) {
+            let rows = d_state.chunks_exact_mut(v).zip(before.chunks_exact(v));
+            for ((row, before), (&factor, kept)) in rows.zip(factors.iter().zip(kept.chunks_exact_mut(SUMS))) {
+                let mut s: [F; L] = load(row, first);
+                keep_products(kept, first, &s, &load(before, first));
+                for l in 0..L {
+                    s[l] *= factor;
+                }
+                store(row, first, s);
+            }
         }
-        fold(sums, d_g);
+        by_columns!(v, |first, L| block::<F, L>(d_state, before, v, factors, kept, first));
+        fold(kept, d_g);
     }
 }
