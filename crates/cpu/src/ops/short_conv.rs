@@ -4,6 +4,7 @@
 
 use super::unit;
 use crate::Real;
+use crate::columns::{by_columns, load, store};
 use crate::rows::{Gradient, Rows, put};
 use crate::wide::wide;
 use palimpsest_plan::ConvPart;
@@ -45,16 +46,18 @@ fn convolve<F: Real>(c: &mut [F], x: Rows<F>, turned: &[F], shape: Shape, n: usi
         c.copy_from_slice(x.row(n));
         return;
     }
-    let c = &mut c[..columns];
-    c.fill(F::zero());
-    // Taps that fall before the sequence meet zeros.
-    for i in (shape.taps - 1).saturating_sub(n % shape.time)..shape.taps {
-        let back = shape.taps - 1 - i;
-        let (x, taps) = (x.row(n - back), &turned[i * columns..][..columns]);
-        for j in 0..columns {
-            c[j] += taps[j] * x[j];
+    by_columns!(columns, |first, L| {
+        let mut sums = [F::zero(); L];
+        // Taps that fall before the sequence meet zeros.
+        for i in (shape.taps - 1).saturating_sub(n % shape.time)..shape.taps {
+            let back = shape.taps - 1 - i;
+            let (x, taps): ([F; L], [F; L]) = (load(x.row(n - back), first), load(turned, i * columns + first));
+            for l in 0..L {
+                sums[l] += taps[l] * x[l];
+            }
         }
-    }
+        store(c, first, sums);
+    });
 }
 
 /// Each part's (column, slot) of a head.
@@ -147,35 +150,38 @@ wide! {
                 let adds = dx.adds;
                 for t in 0..time {
                     let dx = dx.row(sequence * time + t);
-                    if !adds {
-                        dx.fill(F::zero());
-                    }
                     if shape.taps == 0 {
                         dx.iter_mut().zip(&dc[t * columns..][..columns]).for_each(|(dx, &dc)| put(dx, dc, adds));
+                        continue;
                     }
-                    for i in 0..shape.taps {
-                        let later = t + shape.taps - 1 - i;
-                        if later < time {
-                            let (dc, taps) = (&dc[later * columns..][..columns], &turned[i * columns..][..columns]);
-                            for j in 0..columns {
-                                dx[j] += taps[j] * dc[j];
+                    by_columns!(columns, |first, L| {
+                        let mut sums = if adds { load(dx, first) } else { [F::zero(); L] };
+                        for i in (t + shape.taps).saturating_sub(time)..shape.taps {
+                            let later = t + shape.taps - 1 - i;
+                            let (dc, taps): ([F; L], [F; L]) = (load(dc, later * columns + first), load(turned, i * columns + first));
+                            for l in 0..L {
+                                sums[l] += taps[l] * dc[l];
                             }
                         }
-                    }
+                        store(dx, first, sums);
+                    });
                 }
             }
             // Term 2: dtaps
             if dtaps.is_some() {
-                for t in 0..time {
-                    let dc = &dc[t * columns..][..columns];
-                    for i in (0..shape.taps).filter(|i| shape.taps - 1 - i <= t) {
-                        let x = x.row(sequence * time + t - (shape.taps - 1 - i));
-                        let dturned = &mut dturned[i * columns..][..columns];
-                        for j in 0..columns {
-                            dturned[j] += dc[j] * x[j];
+                by_columns!(columns, |first, L| {
+                    for i in 0..shape.taps {
+                        let back = shape.taps - 1 - i;
+                        let mut sums: [F; L] = load(dturned, i * columns + first);
+                        for t in back..time {
+                            let (dc, x): ([F; L], [F; L]) = (load(dc, t * columns + first), load(x.row(sequence * time + t - back), first));
+                            for l in 0..L {
+                                sums[l] += dc[l] * x[l];
+                            }
                         }
+                        store(dturned, i * columns + first, sums);
                     }
-                }
+                });
             }
         }
         if let Some(dtaps) = dtaps.as_mut() {
