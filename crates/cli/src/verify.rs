@@ -4,9 +4,9 @@ use crate::BAD_INPUT;
 use crate::backend::{self, Backend};
 use crate::output::{print_json, say};
 use clap::ValueEnum;
-use palimpsest_golden::{Golden, MAX_CHUNK, Report, Row, Tolerance};
+use palimpsest_golden::{Golden, Report, Row, Tolerance};
 use palimpsest_plan::{Adapter, ScanForm};
-use palimpsest_spec::printable;
+use palimpsest_spec::{MOST_TOKENS_PER_CHUNK, printable};
 use palimpsest_train::Engine;
 use serde::Serialize;
 use std::fs;
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Form::Recurrent)]
     form: Form,
     /// Tokens in a chunk, with --form chunked
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=MAX_CHUNK as i64))]
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_TOKENS_PER_CHUNK)))]
     chunk: u16,
     /// Print one JSON object a line: a report for each file, then the counts
     #[arg(long)]
@@ -96,6 +96,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             return ExitCode::from(BAD_INPUT);
         }
     };
+    backend::tell_form(&engine, args.form());
     let (mut passed, mut failed, mut unreadable) = (0usize, 0usize, false);
     for path in &args.files {
         let outcome = check(path, args, &engine);

@@ -6,6 +6,9 @@ use palimpsest_rules::{default_rule, rules};
 use palimpsest_tasks::{TaskSetting, tasks};
 use std::sync::LazyLock;
 
+/// Most tokens per chunk that may be asked for. A backend whose longest chunk is shorter takes that instead.
+pub const MOST_TOKENS_PER_CHUNK: u32 = 512;
+
 /// Where a setting belongs in the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Group {
@@ -205,7 +208,7 @@ pub(crate) static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
             Kind::Choice(Form::choices()),
             Word(Form::ALL[0].word()),
         ),
-        Row::new(Training, "chunk", "Chunk", "Tokens per chunk, C, in the chunked form.", int(4, 512, 4), Number(16.0)),
+        Row::new(Training, "chunk", "Chunk", "Tokens per chunk, C, in the chunked form.", int(4, MOST_TOKENS_PER_CHUNK, 4), Number(16.0)),
         Row::new(
             Training,
             "backend",
