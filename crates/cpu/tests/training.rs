@@ -4,7 +4,7 @@ mod model;
 
 use model::{Model, Sizes, model};
 use palimpsest_cpu::CpuSession;
-use palimpsest_plan::{AdamW, BackendError, DecayForm, ScanForm, ScanShape, Session, StepInput, StepResult};
+use palimpsest_plan::{AdamW, BackendError, DecayForm, ScanForm, ScanShape, Session, StepInput, StepResult, TraceWindow};
 use palimpsest_rules::{Rule, rules};
 use pollster::block_on;
 
@@ -141,9 +141,12 @@ fn refusals_name_the_tensor_and_the_value() {
     assert_eq!(message(session.write(model.tokens, &[1.0])), "tensor 'tokens' does not take numbers from outside");
     let packed = model.plan.parameter_len();
     assert_eq!(message(session.set_parameters(&[0.0])), format!("this plan packs its parameters in {packed} numbers, not 1"));
-    let trace = block_on(session.trace(0, 2, 0, 0, 1)).expect_err("refused").to_string();
-    assert_eq!(trace, "sequence 2, head 0, token 0 is outside the scan, which has 2 sequences, 2 heads, 6 tokens");
-    assert_eq!(block_on(session.trace(9, 0, 0, 0, 1)).expect_err("refused").to_string(), "the plan has 2 scans, none with index 9");
+    let mut refused = |scan, row| {
+        let window = TraceWindow { scan, row, head: 0, tokens: 0..1 };
+        block_on(session.trace(window)).expect_err("refused").to_string()
+    };
+    assert_eq!(refused(0, 2), "sequence 2, head 0, token 0 is outside the scan, which has 2 sequences, 2 heads, 6 tokens");
+    assert_eq!(refused(9, 0), "the plan has 2 scans, none with index 9");
 }
 
 #[test]
@@ -153,7 +156,7 @@ fn a_trace_reads_what_the_scan_read() {
     session.forward(&model.batch(0)).expect("forward");
     let o = model.plan.tensors.iter().position(|tensor| tensor.name == "layer1.o").map(palimpsest_plan::TensorId).expect("o");
     let o = block_on(session.read(o)).expect("o");
-    let trace = block_on(session.trace(1, 1, 1, 2, 3)).expect("trace");
+    let trace = block_on(session.trace(TraceWindow { scan: 1, row: 1, head: 1, tokens: 2..5 })).expect("trace");
     assert_eq!((trace.first, trace.tokens), (2, 3));
     let ScanShape { time, heads, value, .. } = TINY.shape;
     for t in 0..3 {

@@ -8,7 +8,7 @@ use crate::readback::{read_numbers, read_parts};
 use crate::record::{RESULT_BYTES, RESULT_SLOTS, Recording};
 use crate::timing::Stamps;
 use crate::tracing::Tracer;
-use palimpsest_plan::{Adapter, BackendError, Op, Plan, Role, Session, StepInput, StepResult, TensorId, Trace};
+use palimpsest_plan::{Adapter, BackendError, Op, Plan, Role, Session, StepInput, StepResult, TensorId, Trace, TraceWindow};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
@@ -394,8 +394,8 @@ impl Session for GpuSession {
         read_numbers(&self.device, part).await
     }
 
-    async fn trace(&mut self, scan: usize, row: usize, head: usize, first: usize, tokens: usize) -> Result<Trace, BackendError> {
-        self.trace_window(0, scan, row, head, first, tokens).await
+    async fn trace(&mut self, window: TraceWindow) -> Result<Trace, BackendError> {
+        self.trace_of(0, window).await
     }
 }
 

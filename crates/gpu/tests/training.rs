@@ -7,7 +7,9 @@ mod twin;
 use model::{Model, Sizes, model};
 use palimpsest_cpu::CpuSession;
 use palimpsest_gpu::GpuSession;
-use palimpsest_plan::{AdamW, BackendError, DecayForm, PlanBuilder, ScanForm, ScanShape, Session, StepInput, StepResult, SwiGlu};
+use palimpsest_plan::{
+    AdamW, BackendError, DecayForm, PlanBuilder, ScanForm, ScanShape, Session, StepInput, StepResult, SwiGlu, TraceWindow,
+};
 use palimpsest_rules::{Rule, rules};
 use pollster::block_on;
 use twin::{Case, device, error};
@@ -152,8 +154,12 @@ fn wrong_data_is_refused() {
     refuses(session.write(model.tokens, &[0.0]), "does not hold floats");
     refuses(block_on(session.read(model.tokens)).map(|_| ()), "does not hold floats");
     refuses(block_on(session.read_range(model.loss, 0..2)).map(|_| ()), "elements 0..2 of 'loss', which has 1");
-    refuses(block_on(session.trace(9, 0, 0, 0, 1)).map(|_| ()), "the plan has no scan 9");
-    refuses(block_on(session.trace(0, 0, 0, 20, 2)).map(|_| ()), "the scan has 2 sequences, 2 heads, 21 tokens");
+    let window = TraceWindow { scan: 0, row: 0, head: 0, tokens: 20..22 };
+    refuses(block_on(session.trace(TraceWindow { scan: 9, ..window.clone() })).map(|_| ()), "the plan has no scan 9");
+    refuses(
+        block_on(session.trace(window)).map(|_| ()),
+        "no trace of sequence 0, head 0, tokens 20..22: the scan has 2 sequences, 2 heads, 21 tokens",
+    );
 }
 
 #[test]
