@@ -2,27 +2,13 @@
 
 mod model;
 
-use model::{Model, Sizes, model};
+use model::{Model, SMALL, Sizes, model, some_rule};
 use palimpsest_cpu::CpuSession;
 use palimpsest_plan::{AdamW, BackendError, DecayForm, ScanForm, ScanShape, Session, StepInput, StepResult, TraceWindow};
-use palimpsest_rules::{Rule, rules};
+use palimpsest_rules::rules;
 use pollster::block_on;
 
-const TINY: Sizes = Sizes {
-    shape: ScanShape { batch: 2, time: 6, heads: 2, key: 4, value: 8 },
-    width: 12,
-    layers: 2,
-    vocab: 11,
-    hidden: 10,
-    labels: 5,
-    form: ScanForm::Recurrent,
-    decay: DecayForm::Exponential,
-    hybrid: false,
-};
-
-fn some_rule() -> &'static Rule {
-    rules().last().expect("there is a rule")
-}
+const TINY: Sizes = Sizes { shape: ScanShape { batch: 2, time: 6, heads: 2, key: 4, value: 8 }, vocab: 11, labels: 5, ..SMALL };
 
 fn started<F: palimpsest_cpu::Real>(model: &Model, seed: u64) -> CpuSession<F> {
     let mut session = CpuSession::new(model.plan.clone()).expect("session");

@@ -4,36 +4,16 @@
 mod model;
 mod twin;
 
-use model::{Model, Sizes, model};
+use model::{HYBRID, Model, ONE_LAYER, SMALL, Sizes, model, some_rule};
 use palimpsest_gpu::{Device, GpuSession, GpuStack};
 use palimpsest_plan::{
-    AdamW, BackendError, CrossEntropy, DecayForm, Embed, Init, Linear, Op, PlanBuilder, Role, ScanForm, ScanShape, Session, Stacked,
-    StepInput, StepResult, TraceWindow,
+    AdamW, BackendError, CrossEntropy, Embed, Init, Linear, Op, PlanBuilder, Role, Session, Stacked, StepInput, StepResult, TraceWindow,
 };
-use palimpsest_rules::{Rule, rules};
+use palimpsest_rules::Rule;
 use pollster::block_on;
 use twin::device;
 
 const RUNS: usize = 3;
-
-const SMALL: Sizes = Sizes {
-    shape: ScanShape { batch: 2, time: 21, heads: 2, key: 8, value: 4 },
-    width: 12,
-    layers: 2,
-    vocab: 17,
-    hidden: 10,
-    labels: 9,
-    form: ScanForm::Recurrent,
-    decay: DecayForm::Exponential,
-    hybrid: false,
-};
-
-const ONE_LAYER: Sizes = Sizes { layers: 1, ..SMALL };
-const HYBRID: Sizes = Sizes { form: ScanForm::Chunked(8), decay: DecayForm::Safe, hybrid: true, ..SMALL };
-
-fn some_rule() -> &'static Rule {
-    rules().last().expect("there is a rule")
-}
 
 /// Step `step` of run `run`: its own batch, and its own learning rate.
 fn step(model: &Model, run: usize, step: u32) -> StepInput {
