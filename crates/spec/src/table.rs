@@ -59,11 +59,14 @@ pub struct Row {
     pub essential: bool,
     /// Whether changing it makes another run.
     pub needs_restart: bool,
+    /// Whether only the page reads it: the command line does the same whatever its value.
+    pub page_only: bool,
 }
 
 impl Row {
     fn new(group: Group, key: &'static str, label: &'static str, help: &'static str, kind: Kind, default: Value) -> Row {
-        Row { key, label, help, group, kind, default, essential: false, needs_restart: group != Group::View }
+        let view = group == Group::View;
+        Row { key, label, help, group, kind, default, essential: false, needs_restart: !view, page_only: view }
     }
 
     fn essential(self) -> Row {
@@ -72,6 +75,10 @@ impl Row {
 
     fn without_restart(self) -> Row {
         Row { needs_restart: false, ..self }
+    }
+
+    fn page_only(self) -> Row {
+        Row { page_only: true, ..self }
     }
 }
 
@@ -225,7 +232,8 @@ pub(crate) static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
             Kind::Words(rule_choices()),
             Words(Vec::new()),
         )
-        .without_restart(),
+        .without_restart()
+        .page_only(),
         Row::new(Training, "seeds", "Seeds", "Seeds to train for each rule, from the first on.", int(1, 16, 1), Number(1.0))
             .without_restart(),
         Row::new(View, "layer", "Layer", "Layer whose memory is shown, from 1.", int(1, 24, 1), Number(1.0)),

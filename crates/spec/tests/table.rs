@@ -89,6 +89,14 @@ fn the_view_makes_no_other_run() {
 }
 
 #[test]
+fn what_only_the_page_reads_is_named() {
+    let slug = rules()[0].slug();
+    assert_eq!(settings("lr=0.01&pairs=5&seeds=3").only_for_the_page(), Vec::<&str>::new());
+    assert_eq!(settings(&format!("seeds=3&rules={slug}&layer=2&theme=dark")).only_for_the_page(), ["rules", "layer", "theme"]);
+    assert!(Settings::default().rows().iter().all(|row| !(row.page_only && row.needs_restart)), "a run depends on no such row");
+}
+
+#[test]
 fn runs_are_named_by_what_differs() {
     let default = Settings::default();
     let rule = |s: &Settings| s.rule().name().to_owned();
