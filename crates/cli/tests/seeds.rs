@@ -3,11 +3,11 @@
 use assert_cmd::Command;
 use serde_json::Value;
 
-const SMALL: &str = "length=24&pairs=2&vocab=16&width=16&heads=2&key=8&value=8&batch=8&eval=16&steps=8&eval_every=4";
+const SMALL: &str = "backend=cpu&length=24&pairs=2&vocab=16&width=16&heads=2&key=8&value=8&batch=8&eval=16&steps=8&eval_every=4";
 
-/// Exit code, standard output and standard error of `palimpsest train` on the CPU.
+/// Exit code, standard output and standard error of `palimpsest train`.
 fn train(args: &[&str]) -> (i32, String, String) {
-    let output = Command::cargo_bin("palimpsest").unwrap().args(["train", "--backend", "cpu"]).args(args).output().unwrap();
+    let output = Command::cargo_bin("palimpsest").unwrap().arg("train").args(args).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
@@ -63,6 +63,13 @@ fn a_line_for_each_seed_and_one_for_all() {
     let (_, own, note) = train(&[&format!("{SMALL}&seeds=3")]);
     assert_eq!((own.lines().count(), note.contains("note:")), (out.lines().count(), false), "{note}");
     assert_eq!(train(&[&format!("{SMALL}&seeds=3"), "--seeds", "1"]).1.lines().count(), 4);
+}
+
+#[test]
+fn seeds_that_do_not_fit_together_are_advised_to_be_fewer() {
+    let (code, out, error) = train(&["length=1024&steps=1", "--backend=gpu", "--seeds=1000"]);
+    assert_eq!((code, out.as_str(), error.trim_end().lines().count()), (2, "", 1), "{error}");
+    assert!(error.starts_with("error: 1000 seeds do not fit together, fewer may: "), "{error}");
 }
 
 #[test]

@@ -48,7 +48,7 @@ pub enum BackendError {
         /// What the adapter has.
         limit: u64,
     },
-    /// Main memory that cannot be had.
+    /// Memory that cannot be had, the GPU's or the processor's.
     #[error("the model needs {needed} bytes of memory, {}: lower batch, length or width", most(*limit))]
     Memory {
         /// Bytes of all buffers.

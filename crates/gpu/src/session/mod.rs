@@ -44,7 +44,7 @@ impl GpuSession {
     ///
     /// # Errors
     /// [`BackendError::Limit`] before anything is allocated; [`BackendError::Kernel`] for a kernel that the driver refuses;
-    /// [`BackendError::Refused`] when memory runs out.
+    /// [`BackendError::Memory`] when there is less memory than the buffers take.
     pub async fn new(device: &Device, plan: Plan) -> Result<GpuSession, BackendError> {
         GpuSession::stacked(device, plan, 1).await
     }
@@ -57,7 +57,7 @@ impl GpuSession {
         let scope = device.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let buffers = Buffers::new(device, &recording);
         if scope.pop().await.is_some() {
-            return Err(BackendError::Refused(format!("no memory for buffers of {} bytes", buffers.total_bytes())));
+            return Err(BackendError::Memory { needed: buffers.total_bytes(), limit: None });
         }
         let bounds = recording.plan.forward.iter().filter_map(|op| inputs::index_bound(&recording.plan, op)).collect();
         Ok(GpuSession {
