@@ -7,7 +7,7 @@ use crate::seeds;
 use indicatif::{ProgressBar, ProgressStyle};
 use palimpsest_plan::{Adapter, Session};
 use palimpsest_protocol::{Evaluation, Progress};
-use palimpsest_spec::Settings;
+use palimpsest_spec::{MOST_SEEDS, Settings};
 use palimpsest_train::{Engine, Stack, TrainError, Trainer};
 use pollster::block_on;
 use serde::Serialize;
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum)]
     backend: Option<Backend>,
     /// Seeds to train together, from the settings' own on; the settings' `seeds` otherwise
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_SEEDS)))]
     seeds: Option<u32>,
     /// Stop at the first evaluation with an accuracy of 99 % or more (of every seed)
     #[arg(long)]

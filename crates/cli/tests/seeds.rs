@@ -77,4 +77,10 @@ fn seeds_out_of_range_are_refused() {
     let (code, out, error) = train(&[SMALL, "--seeds", "0"]);
     assert_eq!((code, out.as_str()), (2, ""));
     assert!(error.contains("--seeds") && error.trim_end().lines().count() == 1, "{error}");
+    // as a setting and as an argument: one range
+    let most = palimpsest_spec::MOST_SEEDS;
+    let (code, _, error) = train(&[SMALL, "--seeds", &(most + 1).to_string()]);
+    assert!(code == 2 && error.contains(&format!("1..={most}")), "{error}");
+    let (code, _, error) = train(&[&format!("{SMALL}&seeds={}", most + 1)]);
+    assert!(code == 2 && error.contains(&format!("out of range 1 to {most}: nearest valid: {most}")), "{error}");
 }

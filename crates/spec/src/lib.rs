@@ -23,7 +23,7 @@ pub use difference::describe_difference;
 pub use help::help_text;
 pub use kind::{Choice, Kind, Value};
 pub use settings::Settings;
-pub use table::{Group, MOST_TOKENS_PER_CHUNK, Row};
+pub use table::{Group, MOST_SEEDS, MOST_TOKENS_PER_CHUNK, Row};
 pub use words::{Backend, DecayForm, Form, Schedule, Theme};
 
 /// Version of links that this crate writes, and the newest it knows.

@@ -9,6 +9,9 @@ use std::sync::LazyLock;
 /// Most tokens per chunk that may be asked for. A backend whose longest chunk is shorter takes that instead.
 pub const MOST_TOKENS_PER_CHUNK: u32 = 512;
 
+/// Most seeds of one setting, in the page (one after the other) as on the command line (together).
+pub const MOST_SEEDS: u32 = 1024;
+
 /// Where a setting belongs in the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Group {
@@ -234,7 +237,7 @@ pub(crate) static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
         )
         .without_restart()
         .page_only(),
-        Row::new(Training, "seeds", "Seeds", "Seeds to train for each rule, from the first on.", int(1, 16, 1), Number(1.0))
+        Row::new(Training, "seeds", "Seeds", "Seeds to train for each rule, from the first on.", int(1, MOST_SEEDS, 1), Number(1.0))
             .without_restart(),
         Row::new(View, "layer", "Layer", "Layer whose memory is shown, from 1.", int(1, 24, 1), Number(1.0)),
         Row::new(View, "head", "Head", "Head whose memory is shown, from 1.", int(1, 16, 1), Number(1.0)),
