@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use palimpsest_golden::{Golden, Report, Tolerance, Verification};
 use palimpsest_gpu::{Device, Options};
 use palimpsest_plan::{Adapter, BackendError, PlanError, ScanForm, Session};
+use palimpsest_spec::Settings;
 use palimpsest_train::{Engine, form_run};
 use pollster::block_on;
 
@@ -36,6 +37,16 @@ pub(crate) fn open(backend: Backend) -> Result<Engine, BackendError> {
             error => error,
         }),
     }
+}
+
+/// Tokens in a chunk where none are asked for.
+pub(crate) fn default_chunk() -> usize {
+    Settings::default().chunk()
+}
+
+/// Help of `--chunk`.
+pub(crate) fn chunk_help(how: &str) -> String {
+    format!("Tokens in a chunk, with --form chunked{how} [default: {}]", default_chunk())
 }
 
 /// Says on standard error when a backend runs shorter chunks than those asked for.

@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) json: bool,
     /// List all settings and exit
-    #[arg(long = "settings")]
+    #[arg(long = "settings", conflicts_with_all = ["settings", "backend", "seeds", "until_learned", "json"])]
     list: bool,
 }
 

@@ -31,9 +31,8 @@ pub(crate) struct Args {
     /// How scans run
     #[arg(long, value_enum, default_value_t = Form::Recurrent)]
     form: Form,
-    /// Tokens in a chunk, with --form chunked
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_TOKENS_PER_CHUNK)))]
-    chunk: u16,
+    #[arg(long, value_name = "N", help = backend::chunk_help(""), value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_TOKENS_PER_CHUNK)))]
+    chunk: Option<u16>,
     /// Print one JSON object a line: a report for each file, then the counts
     #[arg(long)]
     json: bool,
@@ -51,7 +50,7 @@ impl Args {
     fn form(&self) -> ScanForm {
         match self.form {
             Form::Recurrent => ScanForm::Recurrent,
-            Form::Chunked => ScanForm::Chunked(self.chunk.into()),
+            Form::Chunked => ScanForm::Chunked(self.chunk.map_or_else(backend::default_chunk, usize::from)),
         }
     }
 }
@@ -89,6 +88,10 @@ enum Outcome {
 
 /// Checks all files; a bad one does not hide the others.
 pub(crate) fn run(args: &Args) -> ExitCode {
+    if let (Some(tokens), Form::Recurrent) = (args.chunk, args.form) {
+        eprintln!("error: --chunk {tokens} goes with --form chunked, and the form is recurrent");
+        return ExitCode::from(BAD_INPUT);
+    }
     let engine = match backend::open(args.backend) {
         Ok(engine) => engine,
         Err(error) => {

@@ -97,6 +97,7 @@ fn sizes_that_cannot_be_are_one_line() {
         (&["scan", "--time=64,0"], "0 is not in 1..="),
         (&["scan", "--rule=nope"], "no such rule; there are"),
         (&["scan", "--chunk=0"], "1..=512"),
+        (&["scan", "--chunk=32", "--form=recurrent"], "--chunk goes with --form chunked"),
         (&["scan", "--batch=60000", "--time=100000", "--rule=delta"], "scan at B 60000, T 100000"),
         (&["scan", "--backend=cpu", "--batch=512", "--time=4096", "--rule=delta"], "the most on the CPU"),
         (&["step", "layers=0"], "layers"),

@@ -133,6 +133,8 @@ fn bad_input_is_one_line() {
     refused(&[file.as_str(), "--form", "parallel"], &["parallel", "recurrent", "chunked"]);
     refused(&[file.as_str(), "--form", "chunked", "--chunk", "0"], &["0", "1..=512"]);
     refused(&[file.as_str(), "--chunk", "many"], &["many"]);
+    refused(&[file.as_str(), "--chunk", "32"], &["--chunk 32 goes with --form chunked"]);
+    refused(&[file.as_str(), "--form", "recurrent", "--chunk", "16"], &["--chunk 16 goes with --form chunked"]);
     refused(&[file.as_str(), "--nonsense"], &["--nonsense"]);
 }
 
