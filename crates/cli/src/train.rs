@@ -87,7 +87,13 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         eprintln!("note: only the page uses {}: this trains rule={}", page.join(", "), settings.rule().slug());
     }
     let backend = args.backend.unwrap_or(if settings.wants_cpu() { Backend::Cpu } else { Backend::Gpu });
-    let seeds = args.seeds.map_or(settings.seeds(), |seeds| seeds as usize);
+    let seeds = match seeds(args, &settings) {
+        Ok(seeds) => seeds,
+        Err(wrong) => {
+            eprintln!("error: {wrong}");
+            return ExitCode::from(BAD_INPUT);
+        }
+    };
     let trained =
         backend::open(backend).map_err(TrainError::from).and_then(|engine| block_on(open_and_train(args, &settings, &engine, seeds)));
     match trained {
@@ -97,6 +103,13 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             ExitCode::from(BAD_INPUT)
         }
     }
+}
+
+/// How many seeds to train: those of `--seeds`, where as many follow the settings' own seed.
+fn seeds(args: &Args, settings: &Settings) -> Result<usize, String> {
+    let Some(asked) = args.seeds else { return Ok(settings.seeds()) };
+    let wrong = settings.clone().set("seeds", &asked.to_string()).unwrap_or_else(|wrong| vec![wrong]);
+    wrong.first().map_or(Ok(asked as usize), |wrong| Err(format!("--seeds {asked}: {}", wrong.refusal)))
 }
 
 /// Trains one model or several seeds of it. An error means that training could not begin.

@@ -1,4 +1,4 @@
-//! `palimpsest train --seeds` from outside, on the CPU.
+//! `palimpsest train --seeds` from outside.
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -70,6 +70,17 @@ fn seeds_that_do_not_fit_together_are_advised_to_be_fewer() {
     let (code, out, error) = train(&["length=1024&steps=1", "--backend=gpu", "--seeds=1000"]);
     assert_eq!((code, out.as_str(), error.trim_end().lines().count()), (2, "", 1), "{error}");
     assert!(error.starts_with("error: 1000 seeds do not fit together, fewer may: "), "{error}");
+}
+
+#[test]
+fn seeds_beyond_the_last_are_refused() {
+    let last = u32::MAX;
+    for (settings, args) in [(format!("{SMALL}&seed={last}"), &["--seeds", "3"][..]), (format!("{SMALL}&seed={last}&seeds=3"), &[])] {
+        let (code, out, error) = train(&[&[settings.as_str()], args].concat());
+        assert_eq!((code, out.as_str(), error.trim_end().lines().count()), (2, "", 1), "{error}");
+        assert!(error.contains("seeds=3 is more than there are from seed=4294967295 on") && error.contains("nearest valid: 1"), "{error}");
+    }
+    assert_eq!(train(&[&format!("{SMALL}&seed={}", last - 1), "--seeds", "2"]).0, 0);
 }
 
 #[test]

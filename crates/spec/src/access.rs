@@ -180,6 +180,9 @@ impl Settings {
     pub fn next_seed(&mut self) {
         let next = (self.seed() as u32).wrapping_add(1);
         self.put("seed", Value::Number(f64::from(next)));
+        if self.seeds() > 1 {
+            crate::check::repair(self, &[], &mut Vec::new());
+        }
     }
 
     /// The runs to train in turn: each chosen rule (or the one rule) with each of its seeds, rule by rule.

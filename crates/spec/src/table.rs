@@ -9,6 +9,9 @@ use std::sync::LazyLock;
 /// Most tokens per chunk that may be asked for. A backend whose longest chunk is shorter takes that instead.
 pub const MOST_TOKENS_PER_CHUNK: u32 = 512;
 
+/// The last seed.
+pub(crate) const LAST_SEED: u32 = u32::MAX;
+
 /// Most seeds of one setting, in the page (one after the other) as on the command line (together).
 pub const MOST_SEEDS: u32 = 1024;
 
@@ -179,7 +182,7 @@ pub(crate) static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
             "seed",
             "Seed",
             "First weights and training data follow from it; held-out data does not.",
-            int(0, u32::MAX, 1),
+            int(0, LAST_SEED, 1),
             Number(0.0),
         )
         .essential(),

@@ -52,6 +52,8 @@ says! {
     default_no_longer_fits: "length=8" => "pairs=4, the default, is out of range 1 to 2 for length 8: using 2", "pairs" = "2";
     layer_not_there: "layer=5" => "layer=5 is out of range 1 to 2 for layers=2: using 2", "layer" = "2";
     head_not_there: "head=3&heads=1" => "head=3 is out of range 1 to 1 for heads=1: using 1", "head" = "1";
+    seeds_beyond_the_last: "seed=4294967294&seeds=3" =>
+        "seeds=3 is more than there are from seed=4294967294 on, where 4294967295 is the last: using 2", "seeds" = "2";
     control_characters: "lr=%1b[31m%00" => "lr=\u{fffd}[31m\u{fffd} is not a number: using 0.003", "lr" = "0.003";
     turned_around: "lr=%E2%80%AE1" => "lr=\u{fffd}1 is not a number: using 0.003", "lr" = "0.003";
     not_utf8: "lr=%ff" => "lr=\u{fffd} is not a number: using 0.003", "lr" = "0.003";

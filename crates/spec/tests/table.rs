@@ -116,6 +116,9 @@ fn seeds_go_on() {
     assert_eq!(s.seed(), 0);
     s.next_seed();
     assert_eq!(s.to_link(), "v=1&seed=1");
+    let mut s = settings("seed=4294967293&seeds=3");
+    s.next_seed();
+    assert_eq!(s.to_link(), "v=1&seed=4294967294&seeds=2", "the next may have fewer after it");
     for rule in rules() {
         assert_eq!(s.with_rule(rule.slug()).rule().slug(), rule.slug());
     }
