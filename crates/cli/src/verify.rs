@@ -6,7 +6,8 @@ use crate::output::{print_json, say};
 use clap::ValueEnum;
 use palimpsest_golden::{Golden, Report, Row, Tolerance};
 use palimpsest_plan::{Adapter, ScanForm};
-use palimpsest_spec::{MOST_TOKENS_PER_CHUNK, printable};
+use palimpsest_rules::{clipped, printable};
+use palimpsest_spec::MOST_TOKENS_PER_CHUNK;
 use palimpsest_train::Engine;
 use serde::Serialize;
 use std::fs;
@@ -54,6 +55,9 @@ impl Args {
         }
     }
 }
+
+/// Most characters of a file's name in a message.
+const PATH: usize = 400;
 
 /// One file's line in JSON.
 #[derive(Serialize)]
@@ -155,7 +159,7 @@ fn print(path: &Path, args: &Args, outcome: Outcome) {
         Outcome::Unreadable(message) | Outcome::Refused(message) => (Some(message), None, None),
     };
     if let Some(message) = &error {
-        eprintln!("error: {}: {}", printable(&file), printable(message));
+        eprintln!("error: {}: {}", clipped(&file, PATH), printable(message));
     }
     if args.json {
         let passed = report.as_ref().is_some_and(Report::passed);

@@ -136,6 +136,11 @@ fn bad_input_is_one_line() {
     refused(&[file.as_str(), "--chunk", "32"], &["--chunk 32 goes with --form chunked"]);
     refused(&[file.as_str(), "--form", "recurrent", "--chunk", "16"], &["--chunk 16 goes with --form chunked"]);
     refused(&[file.as_str(), "--nonsense"], &["--nonsense"]);
+    let long = "x".repeat(100_000);
+    for arguments in [vec!["--chunk", &long], vec!["--form", &long], vec![&long]] {
+        let (code, _, error) = verify(&arguments);
+        assert!(code == 2 && error.len() < 1000 && error.contains("xxx…"), "{} bytes: {error:.300}", error.len());
+    }
 }
 
 #[test]

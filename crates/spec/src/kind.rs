@@ -1,6 +1,6 @@
 //! What a setting may be, and the value it has.
 
-use crate::correction::quoted;
+use palimpsest_rules::quoted;
 use palimpsest_tasks::SettingKind;
 use std::fmt;
 

@@ -18,7 +18,7 @@ mod size;
 mod table;
 mod words;
 
-pub use correction::{Correction, printable};
+pub use correction::Correction;
 pub use difference::describe_difference;
 pub use help::help_text;
 pub use kind::{Choice, Kind, Value};
