@@ -15,12 +15,8 @@ use std::io::{IsTerminal, stderr};
 use std::process::ExitCode;
 
 /// Train a model, or several seeds of it together, and report the held-out accuracy
-///
-/// SETTINGS is what a page's link carries after its question mark, as 'task=mqar&pairs=4&steps=500'; what it leaves out has its
-/// default. `palimpsest train --settings` lists all of them.
-///
-/// Exit code: 0 when training ended, 1 when it (or a seed) failed on the way, 2 when the settings or the device cannot be used.
 #[derive(clap::Args)]
+#[command(long_about = long_about())]
 pub(crate) struct Args {
     /// Settings, as key=value joined by &
     #[arg(default_value = "", value_name = "SETTINGS")]
@@ -40,6 +36,17 @@ pub(crate) struct Args {
     /// List all settings and exit
     #[arg(long = "settings", conflicts_with_all = ["settings", "backend", "seeds", "until_learned", "json"])]
     list: bool,
+}
+
+/// The help in full; the example follows the registries.
+fn long_about() -> String {
+    format!(
+        "Train a model, or several seeds of it together, and report the held-out accuracy\n\n\
+         SETTINGS is what a page's link carries after its question mark, as '{}'; what it leaves out has its default. \
+         `palimpsest train --settings` lists all of them.\n\n\
+         Exit code: 0 when training ended, 1 when it (or a seed) failed on the way, 2 when the settings or the device cannot be used.",
+        palimpsest_spec::example()
+    )
 }
 
 /// One line of `--json`.

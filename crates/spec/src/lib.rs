@@ -20,7 +20,7 @@ mod words;
 
 pub use correction::Correction;
 pub use difference::describe_difference;
-pub use help::help_text;
+pub use help::{example, help_text};
 pub use kind::{Choice, Kind, Value};
 pub use settings::Settings;
 pub use table::{Group, MOST_SEEDS, MOST_TOKENS_PER_CHUNK, Row};

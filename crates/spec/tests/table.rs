@@ -1,7 +1,7 @@
 //! The table, changing settings by name, and names of runs.
 
 use palimpsest_rules::{default_rule, rules};
-use palimpsest_spec::{Backend, Group, Kind, Schedule, Settings, describe_difference, help_text};
+use palimpsest_spec::{Backend, Group, Kind, Schedule, Settings, describe_difference, example, help_text};
 use palimpsest_tasks::tasks;
 use std::collections::HashSet;
 
@@ -127,6 +127,7 @@ fn seeds_go_on() {
 #[test]
 fn the_help_names_every_setting() {
     let help = help_text();
+    assert!(help.contains(&example()) && Settings::from_text_strict(&example()).is_ok());
     for task in tasks() {
         for row in settings(&format!("task={}", task.slug())).rows() {
             assert!(help.contains(&format!("  {:<18} {}", row.key, row.help)), "{}", row.key);
