@@ -1,11 +1,10 @@
 //! The message port to the training worker: starts it, sends commands, hands over events, and says when it is dead.
 
+use crate::inbox::Inbox;
 use gloo::timers::callback::Timeout;
 use leptos::prelude::*;
 use palimpsest_protocol::{Command, Event, decode, encode};
-use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::rc::Rc;
 use wasm_bindgen::{JsCast, closure::Closure};
 use web_sys::{ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
 
@@ -91,35 +90,37 @@ impl Bridge {
     }
 
     fn listen(self, worker: &Worker, started: u32, hear: impl Fn(News) + Clone + 'static) {
-        let hear = move |news: News| {
-            if self.port.with_value(|port| port.started != started || port.worker.is_none()) {
-                return;
+        let tell = move |all: Vec<News>| {
+            for news in all {
+                if self.port.with_value(|port| port.started != started || port.worker.is_none()) {
+                    return;
+                }
+                if matches!(news, News::Dead(_)) {
+                    self.bury();
+                }
+                hear(news);
             }
-            if matches!(news, News::Dead(_)) {
-                self.bury();
-            }
-            hear(news);
         };
-        let tell = hear.clone();
-        let inbox = Rc::new(RefCell::new(Vec::new()));
+        let inbox = Inbox::default();
+        let (gathered, tell_gathered) = (inbox.clone(), tell.clone());
+        let end = move |reason: String| tell(inbox.close(reason));
+        let unknown = end.clone();
         let message = Closure::<dyn Fn(MessageEvent)>::new(move |message: MessageEvent| {
             let bytes = js_sys::Uint8Array::new(&message.data()).to_vec();
             match decode::<Event>(&bytes) {
                 Ok(event) => {
                     self.flush();
-                    inbox.borrow_mut().push(event);
-                    if inbox.borrow().len() == 1 {
-                        let (inbox, tell) = (Rc::clone(&inbox), tell.clone());
-                        let hand_over = move || inbox.take().into_iter().for_each(|event| tell(News::Event(event)));
-                        Timeout::new(GATHERED_MS, hand_over).forget();
+                    if gathered.keep(event) {
+                        let (gathered, tell) = (gathered.clone(), tell_gathered.clone());
+                        Timeout::new(GATHERED_MS, move || tell(gathered.take())).forget();
                     }
                 }
-                Err(error) => tell(News::Dead(format!("{error}."))),
+                Err(error) => unknown(format!("{error}.")),
             }
         });
         worker.set_onmessage(Some(message.as_ref().unchecked_ref()));
         message.forget();
-        let tell = hear.clone();
+        let stopped = end.clone();
         let error = Closure::<dyn Fn(web_sys::Event)>::new(move |event: web_sys::Event| {
             // A worker that stopped gives an error event with a message; one whose file is missing gives a bare event.
             let words = event.dyn_ref::<ErrorEvent>().map(ErrorEvent::message).unwrap_or_default();
@@ -128,12 +129,12 @@ impl Bridge {
             } else {
                 format!("the training worker stopped ({words}). Change a setting, and another one starts.")
             };
-            tell(News::Dead(reason));
+            stopped(reason);
         });
         worker.set_onerror(Some(error.as_ref().unchecked_ref()));
         error.forget();
         let unreadable = Closure::<dyn Fn(MessageEvent)>::new(move |_| {
-            hear(News::Dead("a message of the training worker could not be read. Reload the page.".to_owned()));
+            end("a message of the training worker could not be read. Reload the page.".to_owned());
         });
         worker.set_onmessageerror(Some(unreadable.as_ref().unchecked_ref()));
         unreadable.forget();

@@ -7,6 +7,7 @@ mod app;
 mod bridge;
 mod desk;
 mod figure;
+mod inbox;
 mod keyboard;
 mod notes;
 mod panels;

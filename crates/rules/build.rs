@@ -11,6 +11,8 @@ mod error;
 mod graph;
 #[path = "src/lower.rs"]
 mod lower;
+#[path = "src/quote.rs"]
+mod quote;
 #[path = "src/rule.rs"]
 mod rule;
 #[path = "src/syntax.rs"]
@@ -26,7 +28,7 @@ use std::{env, fs};
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../../shaders/rules");
     println!("cargo::rerun-if-changed={}", folder.display());
-    for module in ["declaration", "error", "graph", "lower", "rule", "syntax", "token"] {
+    for module in ["declaration", "error", "graph", "lower", "quote", "rule", "syntax", "token"] {
         println!("cargo::rerun-if-changed=src/{module}.rs");
     }
     println!("cargo::rerun-if-changed=build.rs");

@@ -4,7 +4,7 @@ use super::ticks::Ticks;
 use crate::desk::desk;
 use crate::session::SessionStoreFields;
 use leptos::prelude::*;
-use palimpsest_spec::Settings;
+use palimpsest_spec::{MOST_SEEDS, Settings};
 
 /// Rules to tick, a number of seeds, a button. Both are settings, so that a link can carry a comparison.
 #[component]
@@ -26,7 +26,7 @@ pub(crate) fn InTurn() -> impl IntoView {
                     <input
                         type="number"
                         min="1"
-                        max="16"
+                        max=MOST_SEEDS.to_string()
                         prop:value=move || seeds.get().to_string()
                         on:change=move |event| desk.set("seeds", &event_target_value(&event))
                     />

@@ -4,11 +4,11 @@ use crate::BenchError;
 use crate::count::{Count, backward, forward};
 use crate::sampling::{Effort, Times, measure};
 use palimpsest_gpu::GpuSession;
-use palimpsest_plan::{AdamW, Op, Plan, PlanBuilder, PlanError, Role, Scan, ScanForm, ScanShape, Session, TensorId};
+use palimpsest_plan::{AdamW, AdapterKind, Op, Plan, PlanBuilder, PlanError, Role, Scan, ScanForm, ScanShape, Session, TensorId};
 use palimpsest_protocol::{BenchCase, BenchRow, Pass, Rates};
 use palimpsest_rules::{Rule, rules};
 use palimpsest_spec::{Form, Settings};
-use palimpsest_train::{AnySession, Engine};
+use palimpsest_train::{AnySession, Engine, form_run};
 
 /// Most floats of one tensor: kernels count in 32 bits.
 const TENSOR: u128 = 1 << 30;
@@ -51,11 +51,17 @@ impl ScanChoice {
         }
     }
 
-    /// All cases, rule by rule.
-    pub fn cases(&self) -> Vec<ScanCase> {
+    /// All cases, rule by rule, each in the form that the backend runs; forms that are one there come once.
+    pub fn cases(&self, kind: AdapterKind) -> Vec<ScanCase> {
+        let mut forms = Vec::new();
+        for form in self.forms.iter().map(|&form| form_run(form, kind)) {
+            if !forms.contains(&form) {
+                forms.push(form);
+            }
+        }
         let mut cases = Vec::new();
         for &rule in &self.rules {
-            for &form in &self.forms {
+            for &form in &forms {
                 for &time in &self.lengths {
                     let shape = ScanShape { time, ..self.shape };
                     cases.extend(self.passes.iter().map(|&pass| ScanCase { rule, form, pass, shape }));

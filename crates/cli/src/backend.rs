@@ -4,7 +4,8 @@ use clap::ValueEnum;
 use palimpsest_golden::{Golden, Report, Tolerance, Verification};
 use palimpsest_gpu::{Device, Options};
 use palimpsest_plan::{Adapter, BackendError, PlanError, ScanForm, Session};
-use palimpsest_train::Engine;
+use palimpsest_spec::Settings;
+use palimpsest_train::{Engine, form_run};
 use pollster::block_on;
 
 /// Which backend computes.
@@ -35,6 +36,25 @@ pub(crate) fn open(backend: Backend) -> Result<Engine, BackendError> {
             BackendError::NoAdapter(why) => BackendError::NoAdapter(format!("{why} (--backend cpu needs none)")),
             error => error,
         }),
+    }
+}
+
+/// Tokens in a chunk where none are asked for.
+pub(crate) fn default_chunk() -> usize {
+    Settings::default().chunk()
+}
+
+/// Help of `--chunk`.
+pub(crate) fn chunk_help(how: &str) -> String {
+    format!("Tokens in a chunk, with --form chunked{how} [default: {}]", default_chunk())
+}
+
+/// Says on standard error when a backend runs shorter chunks than those asked for.
+pub(crate) fn tell_form(engine: &Engine, asked: ScanForm) {
+    if let (ScanForm::Chunked(tokens), ScanForm::Chunked(longest)) = (asked, form_run(asked, engine.kind()))
+        && longest < tokens
+    {
+        eprintln!("note: the CPU's longest chunk has {longest} tokens: it takes that instead of {tokens}");
     }
 }
 

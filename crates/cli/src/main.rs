@@ -7,12 +7,17 @@ mod seeds;
 mod train;
 mod verify;
 
-use clap::{Parser, Subcommand, error::ErrorKind};
+use clap::error::{ContextValue, ErrorKind};
+use clap::{Parser, Subcommand};
+use palimpsest_rules::clipped;
 use std::io::{Write, stdout};
 use std::process::ExitCode;
 
 /// Exit code of input that cannot be used.
 const BAD_INPUT: u8 = 2;
+
+/// Most characters of an argument in a message.
+const QUOTED: usize = 80;
 
 /// Train small linear-attention models, and check the kernels that do it.
 #[derive(Parser)]
@@ -49,7 +54,15 @@ fn refuse(error: &clap::Error) -> ExitCode {
         output::written(error.print().and_then(|()| stdout().flush()));
         return ExitCode::from(if error.use_stderr() { BAD_INPUT } else { 0 });
     }
-    let text = error.to_string();
+    let mut text = error.to_string();
+    // an argument may be as long as the system allows
+    for (_, given) in error.context() {
+        if let ContextValue::String(given) = given
+            && given.chars().count() > QUOTED
+        {
+            text = text.replace(given.as_str(), &clipped(given, QUOTED));
+        }
+    }
     // clap sets usage and tips apart by empty lines; usage is in --help.
     let told = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
     let told: Vec<&str> = told.map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("tip:")).collect();

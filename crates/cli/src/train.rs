@@ -7,7 +7,7 @@ use crate::seeds;
 use indicatif::{ProgressBar, ProgressStyle};
 use palimpsest_plan::{Adapter, Session};
 use palimpsest_protocol::{Evaluation, Progress};
-use palimpsest_spec::Settings;
+use palimpsest_spec::{MOST_SEEDS, Settings};
 use palimpsest_train::{Engine, Stack, TrainError, Trainer};
 use pollster::block_on;
 use serde::Serialize;
@@ -15,12 +15,8 @@ use std::io::{IsTerminal, stderr};
 use std::process::ExitCode;
 
 /// Train a model, or several seeds of it together, and report the held-out accuracy
-///
-/// SETTINGS is what a page's link carries after its question mark, as 'task=mqar&pairs=4&steps=500'; what it leaves out has its
-/// default. `palimpsest train --settings` lists all of them.
-///
-/// Exit code: 0 when training ended, 1 when it (or a seed) failed on the way, 2 when the settings or the device cannot be used.
 #[derive(clap::Args)]
+#[command(long_about = long_about())]
 pub(crate) struct Args {
     /// Settings, as key=value joined by &
     #[arg(default_value = "", value_name = "SETTINGS")]
@@ -29,7 +25,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum)]
     backend: Option<Backend>,
     /// Seeds to train together, from the settings' own on; the settings' `seeds` otherwise
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_SEEDS)))]
     seeds: Option<u32>,
     /// Stop at the first evaluation with an accuracy of 99 % or more (of every seed)
     #[arg(long)]
@@ -38,8 +34,19 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) json: bool,
     /// List all settings and exit
-    #[arg(long = "settings")]
+    #[arg(long = "settings", conflicts_with_all = ["settings", "backend", "seeds", "until_learned", "json"])]
     list: bool,
+}
+
+/// The help in full; the example follows the registries.
+fn long_about() -> String {
+    format!(
+        "Train a model, or several seeds of it together, and report the held-out accuracy\n\n\
+         SETTINGS is what a page's link carries after its question mark, as '{}'; what it leaves out has its default. \
+         `palimpsest train --settings` lists all of them.\n\n\
+         Exit code: 0 when training ended, 1 when it (or a seed) failed on the way, 2 when the settings or the device cannot be used.",
+        palimpsest_spec::example()
+    )
 }
 
 /// One line of `--json`.
@@ -87,7 +94,13 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         eprintln!("note: only the page uses {}: this trains rule={}", page.join(", "), settings.rule().slug());
     }
     let backend = args.backend.unwrap_or(if settings.wants_cpu() { Backend::Cpu } else { Backend::Gpu });
-    let seeds = args.seeds.map_or(settings.seeds(), |seeds| seeds as usize);
+    let seeds = match seeds(args, &settings) {
+        Ok(seeds) => seeds,
+        Err(wrong) => {
+            eprintln!("error: {wrong}");
+            return ExitCode::from(BAD_INPUT);
+        }
+    };
     let trained =
         backend::open(backend).map_err(TrainError::from).and_then(|engine| block_on(open_and_train(args, &settings, &engine, seeds)));
     match trained {
@@ -97,6 +110,13 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             ExitCode::from(BAD_INPUT)
         }
     }
+}
+
+/// How many seeds to train: those of `--seeds`, where as many follow the settings' own seed.
+fn seeds(args: &Args, settings: &Settings) -> Result<usize, String> {
+    let Some(asked) = args.seeds else { return Ok(settings.seeds()) };
+    let wrong = settings.clone().set("seeds", &asked.to_string()).unwrap_or_else(|wrong| vec![wrong]);
+    wrong.first().map_or(Ok(asked as usize), |wrong| Err(format!("--seeds {asked}: {}", wrong.refusal)))
 }
 
 /// Trains one model or several seeds of it. An error means that training could not begin.

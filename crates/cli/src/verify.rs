@@ -4,9 +4,10 @@ use crate::BAD_INPUT;
 use crate::backend::{self, Backend};
 use crate::output::{print_json, say};
 use clap::ValueEnum;
-use palimpsest_golden::{Golden, MAX_CHUNK, Report, Row, Tolerance};
+use palimpsest_golden::{Golden, Report, Row, Tolerance};
 use palimpsest_plan::{Adapter, ScanForm};
-use palimpsest_spec::printable;
+use palimpsest_rules::{clipped, printable};
+use palimpsest_spec::MOST_TOKENS_PER_CHUNK;
 use palimpsest_train::Engine;
 use serde::Serialize;
 use std::fs;
@@ -31,9 +32,8 @@ pub(crate) struct Args {
     /// How scans run
     #[arg(long, value_enum, default_value_t = Form::Recurrent)]
     form: Form,
-    /// Tokens in a chunk, with --form chunked
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=MAX_CHUNK as i64))]
-    chunk: u16,
+    #[arg(long, value_name = "N", help = backend::chunk_help(""), value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_TOKENS_PER_CHUNK)))]
+    chunk: Option<u16>,
     /// Print one JSON object a line: a report for each file, then the counts
     #[arg(long)]
     json: bool,
@@ -51,10 +51,13 @@ impl Args {
     fn form(&self) -> ScanForm {
         match self.form {
             Form::Recurrent => ScanForm::Recurrent,
-            Form::Chunked => ScanForm::Chunked(self.chunk.into()),
+            Form::Chunked => ScanForm::Chunked(self.chunk.map_or_else(backend::default_chunk, usize::from)),
         }
     }
 }
+
+/// Most characters of a file's name in a message.
+const PATH: usize = 400;
 
 /// One file's line in JSON.
 #[derive(Serialize)]
@@ -89,6 +92,10 @@ enum Outcome {
 
 /// Checks all files; a bad one does not hide the others.
 pub(crate) fn run(args: &Args) -> ExitCode {
+    if let (Some(tokens), Form::Recurrent) = (args.chunk, args.form) {
+        eprintln!("error: --chunk {tokens} goes with --form chunked, and the form is recurrent");
+        return ExitCode::from(BAD_INPUT);
+    }
     let engine = match backend::open(args.backend) {
         Ok(engine) => engine,
         Err(error) => {
@@ -96,6 +103,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             return ExitCode::from(BAD_INPUT);
         }
     };
+    backend::tell_form(&engine, args.form());
     let (mut passed, mut failed, mut unreadable) = (0usize, 0usize, false);
     for path in &args.files {
         let outcome = check(path, args, &engine);
@@ -151,7 +159,7 @@ fn print(path: &Path, args: &Args, outcome: Outcome) {
         Outcome::Unreadable(message) | Outcome::Refused(message) => (Some(message), None, None),
     };
     if let Some(message) = &error {
-        eprintln!("error: {}: {}", printable(&file), printable(message));
+        eprintln!("error: {}: {}", clipped(&file, PATH), printable(message));
     }
     if args.json {
         let passed = report.as_ref().is_some_and(Report::passed);

@@ -50,6 +50,16 @@ fn scans_give_a_row_each_on_both_backends() {
 }
 
 #[test]
+fn a_chunk_longer_than_the_cpus_longest_is_told_and_measured_once() {
+    let (code, out, error) =
+        bench(&["scan", "--json", "--backend=cpu", "--rule=delta", "--form=chunked", "--chunk=64,128,512", "--batch=1", "--samples=3"]);
+    let rows = out.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let chunks: Vec<f64> = rows.map(|row| number(&row["case"], "chunk")).collect();
+    assert_eq!((code, chunks), (0, vec![64.0, 64.0, 128.0, 128.0]), "forward and both; {out}");
+    assert_eq!(error, "note: the CPU's longest chunk has 128 tokens: it takes that instead of 512\n");
+}
+
+#[test]
 fn a_step_and_its_kernels_are_timed() {
     let all = lines(&["step", MODEL, "--json", "--kernels", "--samples=3"]);
     let events: Vec<&str> = all.iter().map(|line| line["event"].as_str().unwrap()).collect();
@@ -87,6 +97,7 @@ fn sizes_that_cannot_be_are_one_line() {
         (&["scan", "--time=64,0"], "0 is not in 1..="),
         (&["scan", "--rule=nope"], "no such rule; there are"),
         (&["scan", "--chunk=0"], "1..=512"),
+        (&["scan", "--chunk=32", "--form=recurrent"], "--chunk goes with --form chunked"),
         (&["scan", "--batch=60000", "--time=100000", "--rule=delta"], "scan at B 60000, T 100000"),
         (&["scan", "--backend=cpu", "--batch=512", "--time=4096", "--rule=delta"], "the most on the CPU"),
         (&["step", "layers=0"], "layers"),

@@ -1,13 +1,13 @@
-//! `palimpsest train --seeds` from outside, on the CPU.
+//! `palimpsest train --seeds` from outside.
 
 use assert_cmd::Command;
 use serde_json::Value;
 
-const SMALL: &str = "length=24&pairs=2&vocab=16&width=16&heads=2&key=8&value=8&batch=8&eval=16&steps=8&eval_every=4";
+const SMALL: &str = "backend=cpu&length=24&pairs=2&vocab=16&width=16&heads=2&key=8&value=8&batch=8&eval=16&steps=8&eval_every=4";
 
-/// Exit code, standard output and standard error of `palimpsest train` on the CPU.
+/// Exit code, standard output and standard error of `palimpsest train`.
 fn train(args: &[&str]) -> (i32, String, String) {
-    let output = Command::cargo_bin("palimpsest").unwrap().args(["train", "--backend", "cpu"]).args(args).output().unwrap();
+    let output = Command::cargo_bin("palimpsest").unwrap().arg("train").args(args).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
@@ -66,8 +66,32 @@ fn a_line_for_each_seed_and_one_for_all() {
 }
 
 #[test]
+fn seeds_that_do_not_fit_together_are_advised_to_be_fewer() {
+    let (code, out, error) = train(&["length=1024&steps=1", "--backend=gpu", "--seeds=1000"]);
+    assert_eq!((code, out.as_str(), error.trim_end().lines().count()), (2, "", 1), "{error}");
+    assert!(error.starts_with("error: 1000 seeds do not fit together, fewer may: "), "{error}");
+}
+
+#[test]
+fn seeds_beyond_the_last_are_refused() {
+    let last = u32::MAX;
+    for (settings, args) in [(format!("{SMALL}&seed={last}"), &["--seeds", "3"][..]), (format!("{SMALL}&seed={last}&seeds=3"), &[])] {
+        let (code, out, error) = train(&[&[settings.as_str()], args].concat());
+        assert_eq!((code, out.as_str(), error.trim_end().lines().count()), (2, "", 1), "{error}");
+        assert!(error.contains("seeds=3 is more than there are from seed=4294967295 on") && error.contains("nearest valid: 1"), "{error}");
+    }
+    assert_eq!(train(&[&format!("{SMALL}&seed={}", last - 1), "--seeds", "2"]).0, 0);
+}
+
+#[test]
 fn seeds_out_of_range_are_refused() {
     let (code, out, error) = train(&[SMALL, "--seeds", "0"]);
     assert_eq!((code, out.as_str()), (2, ""));
     assert!(error.contains("--seeds") && error.trim_end().lines().count() == 1, "{error}");
+    // as a setting and as an argument: one range
+    let most = palimpsest_spec::MOST_SEEDS;
+    let (code, _, error) = train(&[SMALL, "--seeds", &(most + 1).to_string()]);
+    assert!(code == 2 && error.contains(&format!("1..={most}")), "{error}");
+    let (code, _, error) = train(&[&format!("{SMALL}&seeds={}", most + 1)]);
+    assert!(code == 2 && error.contains(&format!("out of range 1 to {most}: nearest valid: {most}")), "{error}");
 }

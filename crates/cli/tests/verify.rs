@@ -51,6 +51,15 @@ fn every_golden_file_passes_on_the_cpu_in_both_forms() {
 }
 
 #[test]
+fn a_chunk_longer_than_the_backends_longest_is_told() {
+    let file = golden("linear.mild.json");
+    let run = |chunk: &str| verify(&[file.as_os_str(), "--form=chunked".as_ref(), chunk.as_ref()]);
+    let (code, _, error) = run("--chunk=300");
+    assert_eq!((code, error.as_str()), (0, "note: the CPU's longest chunk has 128 tokens: it takes that instead of 300\n"));
+    assert_eq!(run("--chunk=128").2, "");
+}
+
+#[test]
 fn strong_decay_passes_on_the_gpu_in_both_forms() {
     let mut files: Vec<PathBuf> = fs::read_dir(golden("")).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.to_string_lossy().contains(".strong."));
@@ -124,7 +133,14 @@ fn bad_input_is_one_line() {
     refused(&[file.as_str(), "--form", "parallel"], &["parallel", "recurrent", "chunked"]);
     refused(&[file.as_str(), "--form", "chunked", "--chunk", "0"], &["0", "1..=512"]);
     refused(&[file.as_str(), "--chunk", "many"], &["many"]);
+    refused(&[file.as_str(), "--chunk", "32"], &["--chunk 32 goes with --form chunked"]);
+    refused(&[file.as_str(), "--form", "recurrent", "--chunk", "16"], &["--chunk 16 goes with --form chunked"]);
     refused(&[file.as_str(), "--nonsense"], &["--nonsense"]);
+    let long = "x".repeat(100_000);
+    for arguments in [vec!["--chunk", &long], vec!["--form", &long], vec![&long]] {
+        let (code, _, error) = verify(&arguments);
+        assert!(code == 2 && error.len() < 1000 && error.contains("xxx…"), "{} bytes: {error:.300}", error.len());
+    }
 }
 
 #[test]

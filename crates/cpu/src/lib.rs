@@ -23,4 +23,5 @@ mod wide;
 
 pub use memory::bytes;
 pub use real::Real;
+pub use scan::LONGEST_CHUNK;
 pub use session::{CpuSession, adapter};

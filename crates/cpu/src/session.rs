@@ -6,7 +6,7 @@ use crate::memory::Memory;
 use crate::run::{Work, backward, forward};
 use crate::scan::trace::trace;
 use crate::{Real, adamw};
-use palimpsest_plan::{Adapter, AdapterKind, BackendError, Op, Plan, Role, Session, StepInput, StepResult, TensorId, Trace};
+use palimpsest_plan::{Adapter, AdapterKind, BackendError, Op, Plan, Role, Session, StepInput, StepResult, TensorId, Trace, TraceWindow};
 
 /// A plan with all its buffers, in `f32` or (for checks) `f64`. Numbers cross the [`Session`] trait as `f32`.
 ///
@@ -277,21 +277,21 @@ impl<F: Real> Session for CpuSession<F> {
         Ok(self.buffers.integers(tensor).to_vec())
     }
 
-    async fn trace(&mut self, scan: usize, row: usize, head: usize, first: usize, tokens: usize) -> Result<Trace, BackendError> {
+    async fn trace(&mut self, window: TraceWindow) -> Result<Trace, BackendError> {
+        let TraceWindow { scan, row, head, tokens } = window;
         let mut scans = self.plan.forward.iter().filter_map(|op| if let Op::Scan(op) = op { Some(op) } else { None });
         let count = scans.clone().count();
         let Some(op) = scans.nth(scan) else {
             return input(format!("the plan has {count} scans, none with index {scan}"));
         };
         let shape = op.shape;
-        if row >= shape.batch || head >= shape.heads || first >= shape.time {
-            let place = format!("sequence {row}, head {head}, token {first}");
+        if row >= shape.batch || head >= shape.heads || tokens.start >= shape.time {
+            let place = format!("sequence {row}, head {head}, token {}", tokens.start);
             let limits = format!("{} sequences, {} heads, {} tokens", shape.batch, shape.heads, shape.time);
             return input(format!("{place} is outside the scan, which has {limits}"));
         }
         let steps = self.buffers.value(op.steps);
         let initial = op.initial.map(|id| self.buffers.value(id));
-        let window = first..first.saturating_add(tokens);
-        Ok(trace(&op.layout, shape, steps, initial, row * shape.heads + head, window, &mut self.work.scan))
+        Ok(trace(&op.layout, shape, steps, initial, row * shape.heads + head, tokens, &mut self.work.scan))
     }
 }

@@ -2,27 +2,13 @@
 
 mod model;
 
-use model::{Model, Sizes, model};
+use model::{Model, SMALL, Sizes, model, some_rule};
 use palimpsest_cpu::CpuSession;
-use palimpsest_plan::{AdamW, BackendError, DecayForm, ScanForm, ScanShape, Session, StepInput, StepResult};
-use palimpsest_rules::{Rule, rules};
+use palimpsest_plan::{AdamW, BackendError, DecayForm, ScanForm, ScanShape, Session, StepInput, StepResult, TraceWindow};
+use palimpsest_rules::rules;
 use pollster::block_on;
 
-const TINY: Sizes = Sizes {
-    shape: ScanShape { batch: 2, time: 6, heads: 2, key: 4, value: 8 },
-    width: 12,
-    layers: 2,
-    vocab: 11,
-    hidden: 10,
-    labels: 5,
-    form: ScanForm::Recurrent,
-    decay: DecayForm::Exponential,
-    hybrid: false,
-};
-
-fn some_rule() -> &'static Rule {
-    rules().last().expect("there is a rule")
-}
+const TINY: Sizes = Sizes { shape: ScanShape { batch: 2, time: 6, heads: 2, key: 4, value: 8 }, vocab: 11, labels: 5, ..SMALL };
 
 fn started<F: palimpsest_cpu::Real>(model: &Model, seed: u64) -> CpuSession<F> {
     let mut session = CpuSession::new(model.plan.clone()).expect("session");
@@ -141,9 +127,12 @@ fn refusals_name_the_tensor_and_the_value() {
     assert_eq!(message(session.write(model.tokens, &[1.0])), "tensor 'tokens' does not take numbers from outside");
     let packed = model.plan.parameter_len();
     assert_eq!(message(session.set_parameters(&[0.0])), format!("this plan packs its parameters in {packed} numbers, not 1"));
-    let trace = block_on(session.trace(0, 2, 0, 0, 1)).expect_err("refused").to_string();
-    assert_eq!(trace, "sequence 2, head 0, token 0 is outside the scan, which has 2 sequences, 2 heads, 6 tokens");
-    assert_eq!(block_on(session.trace(9, 0, 0, 0, 1)).expect_err("refused").to_string(), "the plan has 2 scans, none with index 9");
+    let mut refused = |scan, row| {
+        let window = TraceWindow { scan, row, head: 0, tokens: 0..1 };
+        block_on(session.trace(window)).expect_err("refused").to_string()
+    };
+    assert_eq!(refused(0, 2), "sequence 2, head 0, token 0 is outside the scan, which has 2 sequences, 2 heads, 6 tokens");
+    assert_eq!(refused(9, 0), "the plan has 2 scans, none with index 9");
 }
 
 #[test]
@@ -153,7 +142,7 @@ fn a_trace_reads_what_the_scan_read() {
     session.forward(&model.batch(0)).expect("forward");
     let o = model.plan.tensors.iter().position(|tensor| tensor.name == "layer1.o").map(palimpsest_plan::TensorId).expect("o");
     let o = block_on(session.read(o)).expect("o");
-    let trace = block_on(session.trace(1, 1, 1, 2, 3)).expect("trace");
+    let trace = block_on(session.trace(TraceWindow { scan: 1, row: 1, head: 1, tokens: 2..5 })).expect("trace");
     assert_eq!((trace.first, trace.tokens), (2, 3));
     let ScanShape { time, heads, value, .. } = TINY.shape;
     for t in 0..3 {

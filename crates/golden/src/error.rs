@@ -1,6 +1,12 @@
 //! What can be wrong with a golden file.
 
+use palimpsest_rules::{clipped, quoted};
 use std::fmt;
+
+/// Most characters of a shape in a message.
+const SHAPE: usize = 80;
+/// Most characters of a parser's words, which may repeat a text of the file.
+const WORDS: usize = 120;
 
 /// Why a file is not a golden file. One line: what, where, and what would be valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -9,7 +15,7 @@ pub enum GoldenError {
     #[error("not a golden file: {0}; it must be JSON, its numbers finite decimals")]
     Json(String),
     /// A rule that is not in the registry.
-    #[error("unknown rule '{slug}'; the rules are {valid}")]
+    #[error("unknown rule '{}'; the rules are {valid}", quoted(slug))]
     Rule {
         /// What the file names.
         slug: String,
@@ -37,7 +43,7 @@ pub enum GoldenError {
         expected: Vec<usize>,
     },
     /// An array that the rule does not know, or for which no gradient flows.
-    #[error("'{array}' in {section} does not belong to rule '{rule}', which has {valid}")]
+    #[error("'{}' in {section} does not belong to rule '{rule}', which has {valid}", quoted(array))]
     Unexpected {
         /// As `inputs`.
         section: &'static str,
@@ -57,7 +63,7 @@ pub enum GoldenError {
         message: String,
     },
     /// A wrong shape.
-    #[error("'{array}' in {section} has shape {found:?}; it must be {expected:?}")]
+    #[error("'{array}' in {section} has shape {}; it must be {expected:?}", clipped(&format!("{found:?}"), SHAPE))]
     Shape {
         /// As `outputs`.
         section: &'static str,
@@ -97,6 +103,17 @@ pub enum GoldenError {
     /// The blob that was built in is damaged.
     #[error("the built-in files cannot be read: {0}")]
     Subset(String),
+}
+
+impl GoldenError {
+    /// A parser's error: its words cut short, its place whole.
+    pub(crate) fn json(error: &serde_json::Error) -> GoldenError {
+        let (all, place) = (error.to_string(), format!(" at line {} column {}", error.line(), error.column()));
+        GoldenError::Json(match all.strip_suffix(&place) {
+            Some(words) => clipped(words, WORDS) + &place,
+            None => clipped(&all, WORDS),
+        })
+    }
 }
 
 /// Names in a row, for messages.

@@ -30,7 +30,7 @@ pub struct Golden {
 impl Golden {
     /// Reads the text of a golden file.
     pub fn parse(text: &str) -> Result<Golden, GoldenError> {
-        serde_json::from_str::<File<f64>>(text).map_err(|error| GoldenError::Json(error.to_string()))?.try_into()
+        serde_json::from_str::<File<f64>>(text).map_err(|error| GoldenError::json(&error))?.try_into()
     }
 
     /// The rule, cut where the file gives symbols from outside.
@@ -139,7 +139,7 @@ fn filled(section: &'static str, name: &str, found: Array<f64>, expected: &[usiz
         return Err(GoldenError::Length { section, array, found: found.data.len(), shape: found.shape, needed });
     }
     match found.data.iter().position(|x| !(*x as f32).is_finite()) {
-        Some(index) => Err(GoldenError::NotFinite { section, array, index, value: found.data[index].to_string() }),
+        Some(index) => Err(GoldenError::NotFinite { section, array, index, value: format!("{:e}", found.data[index]) }),
         None => Ok(found.data),
     }
 }

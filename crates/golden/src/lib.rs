@@ -16,4 +16,4 @@ pub use error::GoldenError;
 pub use format::{Array, Dims, File};
 pub use golden::Golden;
 pub use subset::subset;
-pub use verification::{Computed, MAX_CHUNK, Verification};
+pub use verification::{Computed, Verification};

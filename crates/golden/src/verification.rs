@@ -5,9 +5,6 @@ use crate::{ArrayKind, Report, Tolerance};
 use palimpsest_plan::{AdamW, BackendError, Op, Plan, PlanBuilder, PlanError, RuleMap, Scan, ScanForm, Session, TensorId};
 use palimpsest_rules::{InputLayout, Scope};
 
-/// Most tokens per chunk that may be asked for; a backend whose longest chunk is shorter takes that instead.
-pub const MAX_CHUNK: usize = 512;
-
 /// The plan that computes a golden file's outputs and gradients: the rule's map, then the scan.
 pub struct Verification<'a> {
     golden: &'a Golden,

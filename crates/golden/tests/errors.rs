@@ -39,6 +39,28 @@ fn unknown_rule_lists_the_valid_ones() {
 }
 
 #[test]
+fn what_a_file_holds_is_repeated_in_part() {
+    let long = "ä".repeat(1 << 20);
+    let array = json!({"shape": [1], "data": [1.0]});
+    let messages = [
+        message(|file| file["rule"] = json!(long)),
+        message(|file| file["inputs"][&long] = array.clone()),
+        message(|file| file["outputs"][&long] = array.clone()),
+        message(|file| file["dims"]["K"] = json!(long)),
+        message(|file| file["inputs"]["q"]["data"][0] = json!(long)),
+        message(|file| file["inputs"]["q"]["shape"] = json!(vec![7; 1 << 20])),
+        message(|file| file["inputs"]["q"]["data"][3] = json!(-1e300)),
+    ];
+    for message in &messages {
+        assert!(message.chars().count() < 400, "{} characters: {:.200}", message.len(), message);
+    }
+    assert!(messages[..6].iter().all(|message| message.contains('…')), "{messages:?}");
+    assert!(messages[0].ends_with(rules().last().map_or("", |rule| rule.slug())), "{}", messages[0]);
+    assert!(messages[3].contains(" at line 1 column "), "{}", messages[3]);
+    assert!(messages[6].contains("holds -1e300 at 3"), "{}", messages[6]);
+}
+
+#[test]
 fn sizes_outside_the_range() {
     assert_eq!(message(|file| file["dims"]["K"] = json!(6)), "K is 6; it must be a multiple of 4 from 4 to 128");
     assert_eq!(message(|file| file["dims"]["V"] = json!(132)), "V is 132; it must be a multiple of 4 from 4 to 128");

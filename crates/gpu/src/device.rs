@@ -179,7 +179,7 @@ async fn choose(instance: &wgpu::Instance, options: &Options) -> Result<wgpu::Ad
     adapters.into_iter().filter(fits).min_by_key(rank).ok_or_else(|| {
         BackendError::NoAdapter(match (names.is_empty(), wanted.is_empty()) {
             (true, _) | (_, true) => "no Vulkan adapter".to_owned(),
-            _ => format!("no adapter's name contains '{wanted}'; there are {}", names.join(", ")),
+            _ => format!("no adapter's name contains '{}'; there are {}", palimpsest_rules::quoted(&wanted), names.join(", ")),
         })
     })
 }

@@ -5,8 +5,8 @@ use crate::device::Device;
 use crate::readback::{read_numbers, read_parts};
 use crate::session::GpuSession;
 use palimpsest_plan::{
-    Adapter, BackendError, BatchInput, Plan, Session, Stacked, StepInput, StepResult, TensorId, Trace, check_batches, check_run,
-    check_steps,
+    Adapter, BackendError, BatchInput, Plan, Session, Stacked, StepInput, StepResult, TensorId, Trace, TraceWindow, check_batches,
+    check_run, check_steps,
 };
 use std::ops::Range;
 
@@ -110,16 +110,8 @@ impl Stacked for GpuStack {
         self.read_all(tensor, true).await
     }
 
-    async fn trace(
-        &mut self,
-        run: usize,
-        scan: usize,
-        row: usize,
-        head: usize,
-        first: usize,
-        tokens: usize,
-    ) -> Result<Trace, BackendError> {
+    async fn trace(&mut self, run: usize, window: TraceWindow) -> Result<Trace, BackendError> {
         self.check(run)?;
-        self.session.trace_window(run, scan, row, head, first, tokens).await
+        self.session.trace_of(run, window).await
     }
 }

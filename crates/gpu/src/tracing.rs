@@ -6,7 +6,7 @@ use crate::launch::Launch;
 use crate::readback::read_parts;
 use crate::scan;
 use crate::session::GpuSession;
-use palimpsest_plan::{BackendError, Moment, Op, Scan, Trace};
+use palimpsest_plan::{BackendError, Moment, Op, Scan, Trace, TraceWindow};
 
 /// The kernels that trace windows of one length of one scan of one run.
 #[derive(Debug)]
@@ -23,19 +23,13 @@ impl GpuSession {
     }
 
     /// See [`palimpsest_plan::Session::trace`].
-    pub(crate) async fn trace_window(
-        &mut self,
-        run: usize,
-        scan: usize,
-        row: usize,
-        head: usize,
-        first: usize,
-        tokens: usize,
-    ) -> Result<Trace, BackendError> {
+    pub(crate) async fn trace_of(&mut self, run: usize, window: TraceWindow) -> Result<Trace, BackendError> {
+        let TraceWindow { scan, row, head, tokens: window } = window;
+        let (first, tokens) = (window.start, window.len());
         let op = self.scan(scan)?;
         let shape = op.shape;
-        if row >= shape.batch || head >= shape.heads || tokens == 0 || first + tokens > shape.time {
-            let window = format!("sequence {row}, head {head}, tokens {first}..{}", first + tokens);
+        if row >= shape.batch || head >= shape.heads || tokens == 0 || window.end > shape.time {
+            let window = format!("sequence {row}, head {head}, tokens {window:?}");
             let sizes = format!("{} sequences, {} heads, {} tokens", shape.batch, shape.heads, shape.time);
             return Err(BackendError::Input(format!("no trace of {window}: the scan has {sizes}")));
         }

@@ -2,7 +2,7 @@
 
 use palimpsest_cpu::CpuSession;
 use palimpsest_gpu::{Device, GpuSession, Options};
-use palimpsest_plan::{AdamW, Op, Plan, PlanBuilder, Scan, ScanForm, ScanShape, Session, TensorId};
+use palimpsest_plan::{AdamW, Op, Plan, PlanBuilder, Scan, ScanForm, ScanShape, Session, TensorId, TraceWindow};
 use palimpsest_rules::{Kind, StepLayout, StepParts};
 use pollster::block_on;
 use rand::{RngExt, SeedableRng};
@@ -267,8 +267,9 @@ fn the_trace_matches_the_twin() {
             cpu.write(case.steps, &steps).expect("steps");
             gpu.forward(&[]).expect("forward");
             cpu.forward(&[]).expect("forward");
-            let x = block_on(gpu.trace(0, 1, 2, first, tokens)).expect("a trace");
-            let y = block_on(cpu.trace(0, 1, 2, first, tokens)).expect("a trace");
+            let window = TraceWindow { scan: 0, row: 1, head: 2, tokens: first..first + tokens };
+            let x = block_on(gpu.trace(window.clone())).expect("a trace");
+            let y = block_on(cpu.trace(window)).expect("a trace");
             let wide = |values: &[f32]| -> Vec<f64> { values.iter().map(|&x| x.into()).collect() };
             for (what, x, y) in [("states", &x.states, &y.states), ("reads", &x.reads, &y.reads)] {
                 let e = error(x, &wide(y));

@@ -4,36 +4,16 @@
 mod model;
 mod twin;
 
-use model::{Model, Sizes, model};
+use model::{HYBRID, Model, ONE_LAYER, SMALL, Sizes, model, some_rule};
 use palimpsest_gpu::{Device, GpuSession, GpuStack};
 use palimpsest_plan::{
-    AdamW, BackendError, CrossEntropy, DecayForm, Embed, Init, Linear, Op, PlanBuilder, Role, ScanForm, ScanShape, Session, Stacked,
-    StepInput, StepResult,
+    AdamW, BackendError, CrossEntropy, Embed, Init, Linear, Op, PlanBuilder, Role, Session, Stacked, StepInput, StepResult, TraceWindow,
 };
-use palimpsest_rules::{Rule, rules};
+use palimpsest_rules::Rule;
 use pollster::block_on;
 use twin::device;
 
 const RUNS: usize = 3;
-
-const SMALL: Sizes = Sizes {
-    shape: ScanShape { batch: 2, time: 21, heads: 2, key: 8, value: 4 },
-    width: 12,
-    layers: 2,
-    vocab: 17,
-    hidden: 10,
-    labels: 9,
-    form: ScanForm::Recurrent,
-    decay: DecayForm::Exponential,
-    hybrid: false,
-};
-
-const ONE_LAYER: Sizes = Sizes { layers: 1, ..SMALL };
-const HYBRID: Sizes = Sizes { form: ScanForm::Chunked(8), decay: DecayForm::Safe, hybrid: true, ..SMALL };
-
-fn some_rule() -> &'static Rule {
-    rules().last().expect("there is a rule")
-}
 
 /// Step `step` of run `run`: its own batch, and its own learning rate.
 fn step(model: &Model, run: usize, step: u32) -> StepInput {
@@ -93,8 +73,9 @@ fn compare(device: &Device, rule: &Rule, sizes: Sizes) {
         single.forward(&model.batch(900 + run as u64)).expect("forward");
         assert_eq!(answers[run], block_on(single.read_answers(model.answers)).expect("answers"), "{name}");
         assert_eq!(floats(&losses[run]), floats(&block_on(single.read(model.loss)).expect("loss")), "{name}");
-        let trace = block_on(stack.trace(run, 0, 1, 1, 3, 7)).expect("a trace");
-        assert_eq!(trace, block_on(single.trace(0, 1, 1, 3, 7)).expect("a trace"), "{name}");
+        let window = TraceWindow { scan: 0, row: 1, head: 1, tokens: 3..10 };
+        let trace = block_on(stack.trace(run, window.clone())).expect("a trace");
+        assert_eq!(trace, block_on(single.trace(window)).expect("a trace"), "{name}");
     }
     assert_ne!(losses[0], losses[1]);
 }
@@ -215,7 +196,7 @@ fn wrong_data_is_refused() {
         other => panic!("{other:?} where '{words}' was due"),
     };
     refuses(stack.set_parameters(RUNS, &[]), "there is no run 3: 3 are stacked");
-    refuses(block_on(stack.trace(4, 0, 0, 0, 0, 1)).map(|_| ()), "there is no run 4");
+    refuses(block_on(stack.trace(4, TraceWindow { scan: 0, row: 0, head: 0, tokens: 0..1 })).map(|_| ()), "there is no run 4");
     refuses(stack.train(&[step(&model, 0, 1)]), "1 inputs of steps do not fall to 3 runs evenly");
     refuses(stack.forward(&[model.batch(1)]), "3 runs take one batch each, not 1");
 }

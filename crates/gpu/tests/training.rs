@@ -4,29 +4,13 @@
 mod model;
 mod twin;
 
-use model::{Model, Sizes, model};
+use model::{HYBRID, Model, ONE_LAYER, SMALL, model, some_rule};
 use palimpsest_cpu::CpuSession;
 use palimpsest_gpu::GpuSession;
-use palimpsest_plan::{AdamW, BackendError, DecayForm, PlanBuilder, ScanForm, ScanShape, Session, StepInput, StepResult, SwiGlu};
-use palimpsest_rules::{Rule, rules};
+use palimpsest_plan::{AdamW, BackendError, PlanBuilder, Session, StepInput, StepResult, SwiGlu, TraceWindow};
+use palimpsest_rules::rules;
 use pollster::block_on;
 use twin::{Case, device, error};
-
-const SMALL: Sizes = Sizes {
-    shape: ScanShape { batch: 2, time: 21, heads: 2, key: 8, value: 4 },
-    width: 12,
-    layers: 2,
-    vocab: 17,
-    hidden: 10,
-    labels: 9,
-    form: ScanForm::Recurrent,
-    decay: DecayForm::Exponential,
-    hybrid: false,
-};
-
-fn some_rule() -> &'static Rule {
-    rules().last().expect("there is a rule")
-}
 
 fn start(session: &mut impl Session, model: &Model) {
     session.set_parameters(&model.plan.initial_parameters(3)).expect("parameters");
@@ -47,8 +31,7 @@ fn steps(model: &Model, count: u32) -> Vec<StepInput> {
 
 #[test]
 fn models_of_every_rule_match_the_twin() {
-    let chunked = Sizes { form: ScanForm::Chunked(8), decay: DecayForm::Safe, hybrid: true, ..SMALL };
-    let cases = rules().iter().map(|rule| (rule, SMALL)).chain([(some_rule(), chunked)]);
+    let cases = rules().iter().map(|rule| (rule, SMALL)).chain([(some_rule(), HYBRID)]);
     for (rule, sizes) in cases {
         let model = model(rule, sizes, AdamW::default());
         let (mut gpu, mut cpu) = (gpu(&model), CpuSession::<f32>::new(model.plan.clone()).expect("a twin"));
@@ -107,7 +90,7 @@ fn the_same_seed_gives_the_same_bits() {
 
 #[test]
 fn a_result_is_reported_once() {
-    let model = model(some_rule(), Sizes { layers: 1, ..SMALL }, AdamW::default());
+    let model = model(some_rule(), ONE_LAYER, AdamW::default());
     let mut session = gpu(&model);
     assert_eq!(block_on(session.results()), Ok(vec![]));
     session.train(&steps(&model, 2)).expect("train");
@@ -133,7 +116,7 @@ fn a_plan_beyond_the_limits_is_refused_by_name() {
 
 #[test]
 fn wrong_data_is_refused() {
-    let model = model(some_rule(), Sizes { layers: 1, ..SMALL }, AdamW::default());
+    let model = model(some_rule(), ONE_LAYER, AdamW::default());
     let mut session = gpu(&model);
     let refuses = |result: Result<(), BackendError>, words: &str| match result {
         Err(BackendError::Input(message)) => assert!(message.contains(words), "{message}"),
@@ -152,8 +135,12 @@ fn wrong_data_is_refused() {
     refuses(session.write(model.tokens, &[0.0]), "does not hold floats");
     refuses(block_on(session.read(model.tokens)).map(|_| ()), "does not hold floats");
     refuses(block_on(session.read_range(model.loss, 0..2)).map(|_| ()), "elements 0..2 of 'loss', which has 1");
-    refuses(block_on(session.trace(9, 0, 0, 0, 1)).map(|_| ()), "the plan has no scan 9");
-    refuses(block_on(session.trace(0, 0, 0, 20, 2)).map(|_| ()), "the scan has 2 sequences, 2 heads, 21 tokens");
+    let window = TraceWindow { scan: 0, row: 0, head: 0, tokens: 20..22 };
+    refuses(block_on(session.trace(TraceWindow { scan: 9, ..window.clone() })).map(|_| ()), "the plan has no scan 9");
+    refuses(
+        block_on(session.trace(window)).map(|_| ()),
+        "no trace of sequence 0, head 0, tokens 20..22: the scan has 2 sequences, 2 heads, 21 tokens",
+    );
 }
 
 #[test]
@@ -167,7 +154,7 @@ fn an_adapter_that_is_not_there_is_named() {
 
 #[test]
 fn a_profile_names_every_launch() {
-    let model = model(some_rule(), Sizes { layers: 1, ..SMALL }, AdamW::default());
+    let model = model(some_rule(), ONE_LAYER, AdamW::default());
     let mut session = gpu(&model);
     let times = match block_on(session.profile(&steps(&model, 1)[0])) {
         Err(BackendError::Refused(message)) if message.contains("no timestamps") => return,

@@ -1,6 +1,6 @@
 //! What a backend does with a plan: the one trait between the trainer and its hardware.
 
-use crate::{TensorId, Trace};
+use crate::{TensorId, Trace, TraceWindow};
 use serde::{Deserialize, Serialize};
 
 /// Which of the two backends runs.
@@ -48,7 +48,7 @@ pub enum BackendError {
         /// What the adapter has.
         limit: u64,
     },
-    /// Main memory that cannot be had.
+    /// Memory that cannot be had, the GPU's or the processor's.
     #[error("the model needs {needed} bytes of memory, {}: lower batch, length or width", most(*limit))]
     Memory {
         /// Bytes of all buffers.
@@ -141,6 +141,9 @@ pub trait Session {
     /// Reads a [`crate::Role::Answer`] tensor as the last forward pass left it.
     async fn read_answers(&mut self, tensor: TensorId) -> Result<Vec<u32>, BackendError>;
 
-    /// States of sequence `row`, head `head`, for tokens `first..first + tokens`, of the `scan`-th [`crate::Op::Scan`] of the plan, from the last forward pass.
-    async fn trace(&mut self, scan: usize, row: usize, head: usize, first: usize, tokens: usize) -> Result<Trace, BackendError>;
+    /// States and reads over a window of tokens, from the last forward pass.
+    ///
+    /// # Errors
+    /// [`BackendError::Input`] when the window is not within a scan of the plan.
+    async fn trace(&mut self, window: TraceWindow) -> Result<Trace, BackendError>;
 }

@@ -26,4 +26,4 @@ pub use optimizer::AdamW;
 pub use plan::{BackwardOp, Plan, PlanBuilder, PlanError};
 pub use stacked::{BatchInput, InTurn, Stacked, check_batches, check_run, check_steps};
 pub use tensor::{GradientId, Learn, PARAMETER_ALIGN, Role, Tensor, TensorId, View};
-pub use trace::{Moment, Trace};
+pub use trace::{Moment, Trace, TraceWindow};

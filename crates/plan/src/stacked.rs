@@ -1,6 +1,6 @@
 //! Several independent runs of one plan, side by side.
 
-use crate::{Adapter, BackendError, Session, StepInput, StepResult, TensorId, Trace};
+use crate::{Adapter, BackendError, Session, StepInput, StepResult, TensorId, Trace, TraceWindow};
 use std::ops::Range;
 
 /// Contents of batch tensors.
@@ -51,8 +51,7 @@ pub trait Stacked {
     async fn read_answers(&mut self, tensor: TensorId) -> Result<Vec<Vec<u32>>, BackendError>;
 
     /// States of one run, as [`Session::trace`].
-    async fn trace(&mut self, run: usize, scan: usize, row: usize, head: usize, first: usize, tokens: usize)
-    -> Result<Trace, BackendError>;
+    async fn trace(&mut self, run: usize, window: TraceWindow) -> Result<Trace, BackendError>;
 }
 
 /// Refuses a run that is not there.
@@ -184,15 +183,7 @@ impl<S: Session> Stacked for InTurn<S> {
         Ok(by_run)
     }
 
-    async fn trace(
-        &mut self,
-        run: usize,
-        scan: usize,
-        row: usize,
-        head: usize,
-        first: usize,
-        tokens: usize,
-    ) -> Result<Trace, BackendError> {
-        self.session(run)?.trace(scan, row, head, first, tokens).await
+    async fn trace(&mut self, run: usize, window: TraceWindow) -> Result<Trace, BackendError> {
+        self.session(run)?.trace(window).await
     }
 }

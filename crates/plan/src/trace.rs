@@ -1,6 +1,7 @@
 //! The memory of one head over one sequence, moment by moment.
 
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// What has just happened to the state within a token's step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +17,19 @@ pub enum Moment {
 impl Moment {
     /// All moments of a step, in order.
     pub const ALL: [Moment; 3] = [Moment::Decay, Moment::Erase, Moment::Write];
+}
+
+/// What to trace: the states of one scan, sequence and head over some tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceWindow {
+    /// Which [`crate::Op::Scan`] of the plan, in the order of its forward operations, from 0.
+    pub scan: usize,
+    /// Sequence of the batch, below B.
+    pub row: usize,
+    /// Head, below H.
+    pub head: usize,
+    /// Tokens, below T.
+    pub tokens: Range<usize>,
 }
 
 /// States of one layer, head and sequence over a window of tokens.

@@ -21,7 +21,7 @@ pub struct BenchCase {
     pub rule: String,
     /// `recurrent` or `chunked`.
     pub form: String,
-    /// Tokens per chunk that were asked for; none when recurrent.
+    /// Tokens per chunk as the backend takes them; a GPU takes fewer of a short chunk where its workgroup memory is small. None when recurrent.
     pub chunk: Option<u32>,
     /// Forward, or with the gradient.
     pub pass: Pass,

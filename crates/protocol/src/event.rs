@@ -15,7 +15,7 @@ pub enum Fallback {
     NoAdapter(String),
     /// The device was lost while working; the reason in its words.
     DeviceLost(String),
-    /// The model does not fit this adapter's limits; what and how much.
+    /// The model does not fit this adapter's limits or memory; what and how much.
     Limit(String),
 }
 

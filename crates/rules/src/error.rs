@@ -1,6 +1,10 @@
 //! Errors of a rule text.
 
+use crate::quote::clipped;
 use crate::token::Span;
+
+/// Most characters of what stands in a text that an error repeats.
+const REPEATED: usize = 120;
 
 /// What is wrong with a rule text, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,7 +43,7 @@ impl Fault {
             rule: rule.to_owned(),
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
-            found: self.found,
+            found: clipped(&self.found, REPEATED),
             expected: self.expected,
         }
     }

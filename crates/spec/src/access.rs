@@ -125,10 +125,9 @@ impl Settings {
         4.0 * crate::size::memory(self)
     }
 
-    /// Keys that differ from their default and only the page reads: they change what is shown or which runs follow, not the run. The
-    /// number of seeds is no such key: they train together on the command line too.
+    /// Keys that differ from their default and only the page reads: they change what is shown or which runs follow, not the run.
     pub fn only_for_the_page(&self) -> Vec<&'static str> {
-        self.rows().iter().filter(|row| !row.needs_restart && row.key != "seeds" && self.differs(row.key)).map(|row| row.key).collect()
+        self.rows().iter().filter(|row| row.page_only && self.differs(row.key)).map(|row| row.key).collect()
     }
 
     /// Rules to train in turn; empty if none were chosen.
@@ -181,6 +180,9 @@ impl Settings {
     pub fn next_seed(&mut self) {
         let next = (self.seed() as u32).wrapping_add(1);
         self.put("seed", Value::Number(f64::from(next)));
+        if self.seeds() > 1 {
+            crate::check::repair(self, &[], &mut Vec::new());
+        }
     }
 
     /// The runs to train in turn: each chosen rule (or the one rule) with each of its seeds, rule by rule.

@@ -2,6 +2,7 @@
 
 use crate::correction::Correction;
 use crate::size;
+use crate::table::LAST_SEED;
 use crate::{Settings, Value};
 
 /// A setting that does not fit the others.
@@ -20,8 +21,20 @@ pub(crate) fn check(settings: &Settings) -> Result<(), Misfit> {
         nearest: Value::Number(problem.nearest),
     })?;
     size::check(settings)?;
+    seeds(settings)?;
     within(settings, "layer", "layers")?;
     within(settings, "head", "heads")
+}
+
+/// The seeds after the first must exist.
+fn seeds(settings: &Settings) -> Result<(), Misfit> {
+    let (first, last) = (settings.number("seed"), f64::from(LAST_SEED));
+    let most = last - first + 1.0;
+    if settings.number("seeds") <= most {
+        return Ok(());
+    }
+    let wrong = format!("more than there are from seed={first} on, where {last} is the last");
+    Err(Misfit { key: "seeds", wrong, nearest: Value::Number(most) })
 }
 
 /// What is shown must exist.

@@ -3,6 +3,7 @@
 use crate::kind::near;
 use crate::settings::rows_with;
 use crate::{Settings, VERSION, Value};
+use palimpsest_rules::quoted;
 use palimpsest_tasks::tasks;
 use std::fmt;
 
@@ -104,32 +105,10 @@ impl Correction {
     }
 }
 
-/// Longest word quoted in a sentence, in characters.
-const LONGEST: usize = 40;
-
 /// A value in a sentence.
 fn shown(value: &Value) -> String {
     let text = value.to_string();
     if text.is_empty() { "none".to_owned() } else { text }
-}
-
-/// Text as it can be shown: characters that steer a terminal or turn the text around are replaced.
-pub fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() || is_format(c) { '\u{fffd}' } else { c }).collect()
-}
-
-/// A word as it can be quoted in a sentence: printable and cut short.
-pub(crate) fn quoted(word: &str) -> String {
-    let mut text = printable(&word.chars().take(LONGEST).collect::<String>());
-    if word.chars().nth(LONGEST).is_some() {
-        text.push('…');
-    }
-    text
-}
-
-/// Invisible characters that change direction or join others.
-fn is_format(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// Every key of the table and of all tasks.

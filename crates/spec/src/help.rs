@@ -5,10 +5,14 @@ use crate::{Group, Row};
 use palimpsest_tasks::tasks;
 use std::fmt::Write as _;
 
+/// Settings as they are written, from the defaults of the registries.
+pub fn example() -> String {
+    format!("task={}&lr=0.001&steps=500", palimpsest_tasks::default().slug())
+}
+
 /// All settings by group, with range, default and meaning; each task's own after the group of the task.
 pub fn help_text() -> String {
-    let mut text = String::from("Settings are written key=value and joined by &, as in the page's address:\n  task=");
-    let _ = writeln!(text, "{}&lr=0.001&steps=500", palimpsest_tasks::default().slug());
+    let mut text = format!("Settings are written key=value and joined by &, as in the page's address:\n  {}\n", example());
     for group in Group::ALL {
         section(&mut text, group.label(), TABLE.iter().filter(|row| row.group == group).cloned());
         if group == Group::Task {

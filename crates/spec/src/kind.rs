@@ -1,6 +1,6 @@
 //! What a setting may be, and the value it has.
 
-use crate::correction::quoted;
+use palimpsest_rules::quoted;
 use palimpsest_tasks::SettingKind;
 use std::fmt;
 
@@ -114,9 +114,9 @@ impl Kind {
                     let inside = (f64::from(*min)..=f64::from(*max)).contains(&number);
                     match step {
                         _ if !inside => format!("out of range {min} to {max}"),
-                        1 => "not a whole number".to_owned(),
-                        step if min.is_multiple_of(*step) => format!("not a multiple of {step}"),
-                        step => format!("not {min}, {}, {} ...", min + step, min + 2 * step),
+                        1 => format!("not a whole number from {min} to {max}"),
+                        step if min.is_multiple_of(*step) => format!("not a multiple of {step} from {min} to {max}"),
+                        step => format!("not one of {min}, {}, {} ... up to {max}", min + step, min + 2 * step),
                     }
                 });
                 Ok((Value::Number(nearest), wrong))
@@ -138,23 +138,28 @@ impl Kind {
                 Ok((Value::Word(word), (!exact).then(|| format!("not one of {}", words(choices)))))
             }
             Kind::Words(choices) => {
-                let (mut found, mut wrong) = (Vec::new(), Vec::new());
+                let (mut found, mut unknown, mut repeated) = (Vec::new(), Vec::new(), Vec::new());
                 for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-                    match nearest_word(choices, part) {
-                        Some((word, exact)) if !found.contains(&word) => {
-                            found.push(word);
-                            if !exact {
-                                wrong.push(quoted(part));
-                            }
-                        }
-                        _ => wrong.push(quoted(part)),
+                    let nearest = nearest_word(choices, part);
+                    if !matches!(nearest, Some((_, true))) {
+                        unknown.push(quoted(part));
+                    }
+                    match nearest {
+                        Some((word, _)) if !found.contains(&word) => found.push(word),
+                        Some((word, true)) if !repeated.contains(&word) => repeated.push(word),
+                        _ => {}
                     }
                 }
                 // a list of anything may be long
-                wrong.truncate(3);
-                let wrong = (!wrong.is_empty())
-                    .then(|| format!("wrong in {}: each must be a different one of {}", wrong.join(", "), words(choices)));
-                Ok((Value::Words(found), wrong))
+                unknown.truncate(3);
+                let mut wrong = Vec::new();
+                if !unknown.is_empty() {
+                    wrong.push(format!("wrong in {}, where each must be one of {}", unknown.join(", "), words(choices)));
+                }
+                if !repeated.is_empty() {
+                    wrong.push(format!("a list with {} more than once, where each may come once", repeated.join(", ")));
+                }
+                Ok((Value::Words(found), (!wrong.is_empty()).then(|| wrong.join(", and "))))
             }
         }
     }

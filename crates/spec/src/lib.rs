@@ -18,12 +18,12 @@ mod size;
 mod table;
 mod words;
 
-pub use correction::{Correction, printable};
+pub use correction::Correction;
 pub use difference::describe_difference;
-pub use help::help_text;
+pub use help::{example, help_text};
 pub use kind::{Choice, Kind, Value};
 pub use settings::Settings;
-pub use table::{Group, Row};
+pub use table::{Group, MOST_SEEDS, MOST_TOKENS_PER_CHUNK, Row};
 pub use words::{Backend, DecayForm, Form, Schedule, Theme};
 
 /// Version of links that this crate writes, and the newest it knows.

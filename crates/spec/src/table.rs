@@ -6,6 +6,15 @@ use palimpsest_rules::{default_rule, rules};
 use palimpsest_tasks::{TaskSetting, tasks};
 use std::sync::LazyLock;
 
+/// Most tokens per chunk that may be asked for. A backend whose longest chunk is shorter takes that instead.
+pub const MOST_TOKENS_PER_CHUNK: u32 = 512;
+
+/// The last seed.
+pub(crate) const LAST_SEED: u32 = u32::MAX;
+
+/// Most seeds of one setting, in the page (one after the other) as on the command line (together).
+pub const MOST_SEEDS: u32 = 1024;
+
 /// Where a setting belongs in the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Group {
@@ -56,11 +65,14 @@ pub struct Row {
     pub essential: bool,
     /// Whether changing it makes another run.
     pub needs_restart: bool,
+    /// Whether only the page reads it: the command line does the same whatever its value.
+    pub page_only: bool,
 }
 
 impl Row {
     fn new(group: Group, key: &'static str, label: &'static str, help: &'static str, kind: Kind, default: Value) -> Row {
-        Row { key, label, help, group, kind, default, essential: false, needs_restart: group != Group::View }
+        let view = group == Group::View;
+        Row { key, label, help, group, kind, default, essential: false, needs_restart: !view, page_only: view }
     }
 
     fn essential(self) -> Row {
@@ -69,6 +81,10 @@ impl Row {
 
     fn without_restart(self) -> Row {
         Row { needs_restart: false, ..self }
+    }
+
+    fn page_only(self) -> Row {
+        Row { page_only: true, ..self }
     }
 }
 
@@ -166,7 +182,7 @@ pub(crate) static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
             "seed",
             "Seed",
             "First weights and training data follow from it; held-out data does not.",
-            int(0, u32::MAX, 1),
+            int(0, LAST_SEED, 1),
             Number(0.0),
         )
         .essential(),
@@ -205,7 +221,7 @@ pub(crate) static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
             Kind::Choice(Form::choices()),
             Word(Form::ALL[0].word()),
         ),
-        Row::new(Training, "chunk", "Chunk", "Tokens per chunk, C, in the chunked form.", int(4, 512, 4), Number(16.0)),
+        Row::new(Training, "chunk", "Chunk", "Tokens per chunk, C, in the chunked form.", int(4, MOST_TOKENS_PER_CHUNK, 4), Number(16.0)),
         Row::new(
             Training,
             "backend",
@@ -222,8 +238,9 @@ pub(crate) static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
             Kind::Words(rule_choices()),
             Words(Vec::new()),
         )
-        .without_restart(),
-        Row::new(Training, "seeds", "Seeds", "Seeds to train for each rule, from the first on.", int(1, 16, 1), Number(1.0))
+        .without_restart()
+        .page_only(),
+        Row::new(Training, "seeds", "Seeds", "Seeds to train for each rule, from the first on.", int(1, MOST_SEEDS, 1), Number(1.0))
             .without_restart(),
         Row::new(View, "layer", "Layer", "Layer whose memory is shown, from 1.", int(1, 24, 1), Number(1.0)),
         Row::new(View, "head", "Head", "Head whose memory is shown, from 1.", int(1, 16, 1), Number(1.0)),

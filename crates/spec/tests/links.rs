@@ -30,8 +30,9 @@ says! {
     pairs_out_of_range: "pairs=900" => "pairs=900 is out of range 1 to 16 for length 64: using 16", "pairs" = "16";
     pairs_far_out_of_range: "pairs=1e9" => "pairs=1e9 is out of range 1 to 16 for length 64: using 16", "pairs" = "16";
     negative: "batch=-3" => "batch=-3 is out of range 1 to 1024: using 1", "batch" = "1";
-    not_a_multiple: "key=30" => "key=30 is not a multiple of 4: using 32", "key" = "32";
-    not_whole: "steps=10.4" => "steps=10.4 is not a whole number: using 10", "steps" = "10";
+    not_a_multiple: "key=30" => "key=30 is not a multiple of 4 from 4 to 128: using 32", "key" = "32";
+    not_whole: "steps=10.4" => "steps=10.4 is not a whole number from 1 to 1000000: using 10", "steps" = "10";
+    word_twice: "lengths=64,64,128,64" => "lengths=64,64,128,64 is a list with 64 more than once, where each may come once: using 64,128", "lengths" = "64,128";
     not_a_number: "lr=fast" => "lr=fast is not a number: using 0.003", "lr" = "0.003";
     nan: "lr=NaN" => "lr=NaN is not a number: using 0.003", "lr" = "0.003";
     infinite: "clip=inf" => "clip=inf is not a number: using 1", "clip" = "1";
@@ -52,6 +53,8 @@ says! {
     default_no_longer_fits: "length=8" => "pairs=4, the default, is out of range 1 to 2 for length 8: using 2", "pairs" = "2";
     layer_not_there: "layer=5" => "layer=5 is out of range 1 to 2 for layers=2: using 2", "layer" = "2";
     head_not_there: "head=3&heads=1" => "head=3 is out of range 1 to 1 for heads=1: using 1", "head" = "1";
+    seeds_beyond_the_last: "seed=4294967294&seeds=3" =>
+        "seeds=3 is more than there are from seed=4294967294 on, where 4294967295 is the last: using 2", "seeds" = "2";
     control_characters: "lr=%1b[31m%00" => "lr=\u{fffd}[31m\u{fffd} is not a number: using 0.003", "lr" = "0.003";
     turned_around: "lr=%E2%80%AE1" => "lr=\u{fffd}1 is not a number: using 0.003", "lr" = "0.003";
     not_utf8: "lr=%ff" => "lr=\u{fffd} is not a number: using 0.003", "lr" = "0.003";
@@ -86,6 +89,10 @@ fn what_no_gpu_can_hold_is_made_smaller() {
 fn a_refusal_says_what_would_be_valid() {
     let refusal = |link: &str| Settings::from_text_strict(link).unwrap_err()[0].refusal.clone();
     assert_eq!(refusal("pairs=900"), "pairs=900 is out of range 1 to 16 for length 64: nearest valid: 16");
+    assert_eq!(refusal("steps=4.5"), "steps=4.5 is not a whole number from 1 to 1000000: nearest valid: 5");
+    let slug = palimpsest_rules::rules()[0].slug();
+    let twice = format!("rules={slug},{slug}");
+    assert_eq!(refusal(&twice), format!("{twice} is a list with {slug} more than once, where each may come once: nearest valid: {slug}"));
     assert_eq!(refusal("lr=fast"), "lr=fast is not a number: valid is 0.003, for one");
     assert_eq!(refusal("pair=8"), "pair is not a setting: did you mean pairs?");
     assert_eq!(refusal("frobnicate=1"), "frobnicate is not a setting: leave it out");
@@ -109,7 +116,11 @@ fn rules_in_turn_drop_what_is_none() {
     let (settings, notes) = Settings::from_link(&format!("rules={},nonesuch,{}&seeds=2", slugs[1], slugs[0]));
     assert_eq!(settings.rules_in_turn().iter().map(|rule| rule.slug()).collect::<Vec<_>>(), [slugs[1], slugs[0]]);
     assert_eq!(notes.len(), 1);
-    assert!(notes[0].sentence.starts_with(&format!("rules={},nonesuch,{} is wrong in nonesuch: each must be ", slugs[1], slugs[0])));
+    assert!(
+        notes[0]
+            .sentence
+            .starts_with(&format!("rules={},nonesuch,{} is wrong in nonesuch, where each must be one of ", slugs[1], slugs[0]))
+    );
     let runs: Vec<(&str, u64)> = settings.in_turn().iter().map(|run| (run.rule().slug(), run.seed())).collect();
     assert_eq!(runs, [(slugs[1], 0), (slugs[1], 1), (slugs[0], 0), (slugs[0], 1)]);
 }

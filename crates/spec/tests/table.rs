@@ -1,7 +1,7 @@
 //! The table, changing settings by name, and names of runs.
 
 use palimpsest_rules::{default_rule, rules};
-use palimpsest_spec::{Backend, Group, Kind, Schedule, Settings, describe_difference, help_text};
+use palimpsest_spec::{Backend, Group, Kind, Schedule, Settings, describe_difference, example, help_text};
 use palimpsest_tasks::tasks;
 use std::collections::HashSet;
 
@@ -89,6 +89,14 @@ fn the_view_makes_no_other_run() {
 }
 
 #[test]
+fn what_only_the_page_reads_is_named() {
+    let slug = rules()[0].slug();
+    assert_eq!(settings("lr=0.01&pairs=5&seeds=3").only_for_the_page(), Vec::<&str>::new());
+    assert_eq!(settings(&format!("seeds=3&rules={slug}&layer=2&theme=dark")).only_for_the_page(), ["rules", "layer", "theme"]);
+    assert!(Settings::default().rows().iter().all(|row| !(row.page_only && row.needs_restart)), "a run depends on no such row");
+}
+
+#[test]
 fn runs_are_named_by_what_differs() {
     let default = Settings::default();
     let rule = |s: &Settings| s.rule().name().to_owned();
@@ -108,6 +116,9 @@ fn seeds_go_on() {
     assert_eq!(s.seed(), 0);
     s.next_seed();
     assert_eq!(s.to_link(), "v=1&seed=1");
+    let mut s = settings("seed=4294967293&seeds=3");
+    s.next_seed();
+    assert_eq!(s.to_link(), "v=1&seed=4294967294&seeds=2", "the next may have fewer after it");
     for rule in rules() {
         assert_eq!(s.with_rule(rule.slug()).rule().slug(), rule.slug());
     }
@@ -116,6 +127,7 @@ fn seeds_go_on() {
 #[test]
 fn the_help_names_every_setting() {
     let help = help_text();
+    assert!(help.contains(&example()) && Settings::from_text_strict(&example()).is_ok());
     for task in tasks() {
         for row in settings(&format!("task={}", task.slug())).rows() {
             assert!(help.contains(&format!("  {:<18} {}", row.key, row.help)), "{}", row.key);

@@ -2,7 +2,7 @@
 
 use palimpsest_cpu::CpuSession;
 use palimpsest_gpu::GpuStack;
-use palimpsest_plan::{Adapter, BackendError, BatchInput, InTurn, Stacked, StepInput, StepResult, TensorId, Trace};
+use palimpsest_plan::{Adapter, BackendError, BatchInput, InTurn, Stacked, StepInput, StepResult, TensorId, Trace, TraceWindow};
 use std::ops::Range;
 
 /// Several runs of a plan on either backend.
@@ -67,15 +67,7 @@ impl Stacked for AnyStack {
         either!(self, stack => stack.read_answers(tensor).await)
     }
 
-    async fn trace(
-        &mut self,
-        run: usize,
-        scan: usize,
-        row: usize,
-        head: usize,
-        first: usize,
-        tokens: usize,
-    ) -> Result<Trace, BackendError> {
-        either!(self, stack => stack.trace(run, scan, row, head, first, tokens).await)
+    async fn trace(&mut self, run: usize, window: TraceWindow) -> Result<Trace, BackendError> {
+        either!(self, stack => stack.trace(run, window).await)
     }
 }

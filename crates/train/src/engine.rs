@@ -3,7 +3,7 @@
 use crate::AnyStack;
 use palimpsest_cpu::CpuSession;
 use palimpsest_gpu::{Device, GpuSession, GpuStack};
-use palimpsest_plan::{Adapter, AdapterKind, BackendError, InTurn, Plan, Session, StepInput, StepResult, TensorId, Trace};
+use palimpsest_plan::{Adapter, AdapterKind, BackendError, InTurn, Plan, Session, StepInput, StepResult, TensorId, Trace, TraceWindow};
 use std::ops::Range;
 
 /// Where sessions are made.
@@ -122,7 +122,7 @@ impl Session for AnySession {
         either!(self, session => session.read_answers(tensor).await)
     }
 
-    async fn trace(&mut self, scan: usize, row: usize, head: usize, first: usize, tokens: usize) -> Result<Trace, BackendError> {
-        either!(self, session => session.trace(scan, row, head, first, tokens).await)
+    async fn trace(&mut self, window: TraceWindow) -> Result<Trace, BackendError> {
+        either!(self, session => session.trace(window).await)
     }
 }

@@ -3,7 +3,7 @@
 use palimpsest_plan::{BackendError, PlanError};
 
 /// An error of a run.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TrainError {
     /// The backend could not go on.
     #[error(transparent)]
@@ -38,6 +38,14 @@ pub enum TrainError {
         recipes: usize,
         /// How many runs the session has.
         runs: usize,
+    },
+    /// Seeds that do not fit the device together.
+    #[error("{seeds} seeds do not fit together, fewer may: {error}")]
+    Seeds {
+        /// How many were asked for.
+        seeds: usize,
+        /// What the backend says.
+        error: BackendError,
     },
     /// A batch without sequences.
     #[error("the batch holds no sequence")]

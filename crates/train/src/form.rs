@@ -1,5 +1,6 @@
-//! Which form of the scan runs when the settings leave it open.
+//! Which form of the scan runs: when the settings leave it open, and when a backend cannot run what is asked for.
 
+use palimpsest_cpu::LONGEST_CHUNK;
 use palimpsest_plan::{AdapterKind, ScanForm};
 use palimpsest_spec::{Form, Settings};
 
@@ -12,10 +13,18 @@ const GPU: [(usize, ScanForm); 2] = [(1024, ScanForm::Chunked(128)), (0, ScanFor
 pub fn choose_form(settings: &Settings, kind: AdapterKind) -> ScanForm {
     match (settings.form(), kind) {
         (Form::Recurrent, _) | (Form::Auto, AdapterKind::Cpu) => ScanForm::Recurrent,
-        (Form::Chunked, _) => ScanForm::Chunked(settings.chunk()),
+        (Form::Chunked, kind) => form_run(ScanForm::Chunked(settings.chunk()), kind),
         (Form::Auto, AdapterKind::Gpu) => {
             GPU.iter().find(|(from, _)| settings.length() >= *from).map_or(ScanForm::Recurrent, |(_, form)| *form)
         }
+    }
+}
+
+/// The form that a backend runs where this one is asked for: on the CPU, chunks are at most [`LONGEST_CHUNK`] tokens long.
+pub fn form_run(asked: ScanForm, kind: AdapterKind) -> ScanForm {
+    match (asked, kind) {
+        (ScanForm::Chunked(tokens), AdapterKind::Cpu) => ScanForm::Chunked(tokens.min(LONGEST_CHUNK)),
+        (asked, _) => asked,
     }
 }
 
@@ -33,5 +42,8 @@ mod tests {
         assert_eq!(form("length=2048", AdapterKind::Cpu), ScanForm::Recurrent);
         assert_eq!(form("length=2048&form=recurrent", AdapterKind::Gpu), ScanForm::Recurrent);
         assert_eq!(form("length=256&form=chunked&chunk=32", AdapterKind::Cpu), ScanForm::Chunked(32));
+        let longest = "length=1024&form=chunked&chunk=512";
+        assert_eq!(form(longest, AdapterKind::Gpu), ScanForm::Chunked(512));
+        assert_eq!(form(longest, AdapterKind::Cpu), ScanForm::Chunked(palimpsest_cpu::LONGEST_CHUNK));
     }
 }

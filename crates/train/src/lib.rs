@@ -26,7 +26,7 @@ pub use any_stack::AnyStack;
 pub use engine::{AnySession, Engine};
 pub use error::TrainError;
 pub use evaluation::LEARNED;
-pub use form::choose_form;
+pub use form::{choose_form, form_run};
 pub use look::View;
 pub use model::{Model, ScanLayer};
 pub use recipe::Recipe;

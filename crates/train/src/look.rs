@@ -3,7 +3,7 @@
 use crate::TrainError;
 use crate::stack::Stack;
 use crate::strips::{Rows, strips};
-use palimpsest_plan::{Stacked, Trace, check_run};
+use palimpsest_plan::{Stacked, Trace, TraceWindow, check_run};
 use palimpsest_protocol::{Look, Sample, SampleLabel, Strip};
 use palimpsest_tasks::{Batch, Example};
 
@@ -59,7 +59,8 @@ impl<S: Stacked> Stack<S> {
         let head = (look.head as usize).min(shape.heads.saturating_sub(1));
         let layer = self.model.scans[scan];
         let (time, heads, key, value) = (shape.time, shape.heads, shape.key, shape.value);
-        let trace = self.session.trace(run, scan, 0, head, 0, time.min(trace_tokens(&shape.rule, key, value))).await?;
+        let tokens = 0..time.min(trace_tokens(&shape.rule, key, value));
+        let trace = self.session.trace(run, TraceWindow { scan, row: 0, head, tokens }).await?;
         let mut rows = Vec::new();
         for tensor in [layer.inputs, layer.steps] {
             // [B, T, H, stride]: the first sequence's rows of this head

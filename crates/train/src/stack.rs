@@ -3,7 +3,7 @@
 use crate::pace::Pace;
 use crate::side_by_side::side_by_side;
 use crate::{AnyStack, Engine, Model, Recipe, TrainError};
-use palimpsest_plan::{Adapter, Stacked, StepInput, StepResult};
+use palimpsest_plan::{Adapter, BackendError, Stacked, StepInput, StepResult};
 use palimpsest_protocol::Progress;
 use palimpsest_spec::Settings;
 use std::collections::VecDeque;
@@ -34,6 +34,9 @@ pub(crate) struct Run {
 
 impl Stack<AnyStack> {
     /// Builds what settings ask for on an engine, at step 0, for `seeds` runs: the settings' own seed and those that follow it.
+    ///
+    /// # Errors
+    /// [`TrainError::Seeds`] when several do not fit the device together; else what the plan or the backend says.
     pub async fn open(engine: &Engine, settings: &Settings, seeds: usize) -> Result<Stack<AnyStack>, TrainError> {
         let mut own = settings.clone();
         let mut recipes = Vec::new();
@@ -42,7 +45,7 @@ impl Stack<AnyStack> {
             own.next_seed();
         }
         let model = Model::record(Recipe::model_shape(settings, engine.kind()), Recipe::from_settings(settings).optimizer)?;
-        let session = engine.stack(model.plan.clone(), seeds).await?;
+        let session = engine.stack(model.plan.clone(), seeds).await.map_err(|error| together(error, seeds))?;
         Stack::new(model, session, recipes)
     }
 }
@@ -195,9 +198,34 @@ impl<S: Stacked> Stack<S> {
     }
 }
 
+/// Why a stack was not built: where it is too large, fewer seeds are another way out than those a backend knows.
+fn together(error: BackendError, seeds: usize) -> TrainError {
+    match error {
+        error @ (BackendError::Limit { .. } | BackendError::Memory { .. }) if seeds > 1 => TrainError::Seeds { seeds, error },
+        error => error.into(),
+    }
+}
+
 /// Why a run cannot go on after a step, if so.
 fn fault(result: &StepResult) -> Option<TrainError> {
     let StepResult { step, loss, gradient_norm } = *result;
     let fine = loss.is_finite() && gradient_norm.is_finite();
     (!fine).then_some(TrainError::NotFinite { step, loss, gradient_norm })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::together;
+    use crate::TrainError;
+    use palimpsest_plan::BackendError;
+
+    #[test]
+    fn fewer_seeds_are_advised_only_where_they_could_help() {
+        let large = BackendError::Memory { needed: 9, limit: Some(8) };
+        let advice = together(large.clone(), 3).to_string();
+        assert!(advice.starts_with("3 seeds do not fit together, fewer may: the model needs 9 bytes"), "{advice}");
+        assert_eq!(together(large.clone(), 1), TrainError::Backend(large));
+        let lost = BackendError::DeviceLost("gone".into());
+        assert_eq!(together(lost.clone(), 3), TrainError::Backend(lost));
+    }
 }

@@ -22,7 +22,8 @@ pub(crate) struct Bench {
 impl Bench {
     /// What settings say, on an engine; `adapter` is what the page calls it.
     pub(crate) fn new(engine: Engine, adapter: Adapter, settings: &Settings) -> Bench {
-        Bench { engine, adapter, left: ScanChoice::from_settings(settings).cases().into(), rates: None }
+        let left = ScanChoice::from_settings(settings).cases(engine.kind()).into();
+        Bench { engine, adapter, left, rates: None }
     }
 
     /// The device's rates, then case by case. The benchmark has ended with [`Event::BenchDone`].

@@ -94,7 +94,7 @@ pub(crate) fn fallback(error: BackendError) -> Fallback {
         BackendError::NoWebGpu => Fallback::NoWebGpu,
         BackendError::NoAdapter(reason) => Fallback::NoAdapter(reason),
         BackendError::DeviceLost(reason) => Fallback::DeviceLost(reason),
-        error @ BackendError::Limit { .. } => Fallback::Limit(error.to_string()),
+        error @ (BackendError::Limit { .. } | BackendError::Memory { .. }) => Fallback::Limit(error.to_string()),
         error => Fallback::NoAdapter(error.to_string()),
     }
 }
@@ -102,6 +102,13 @@ pub(crate) fn fallback(error: BackendError) -> Fallback {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_model_that_is_too_large_leaves_the_gpu_to_others() {
+        let large = [BackendError::Limit { what: "a buffer".into(), needed: 9, limit: 8 }, BackendError::Memory { needed: 9, limit: None }];
+        assert!(large.into_iter().all(|error| matches!(fallback(error), Fallback::Limit(_))));
+        assert!(!matches!(fallback(BackendError::Refused("busy".into())), Fallback::Limit(_)));
+    }
 
     #[test]
     fn only_the_gpu_takes_the_name_of_the_browser() {

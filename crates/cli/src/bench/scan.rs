@@ -2,13 +2,13 @@
 
 use super::Stop;
 use super::report::Report;
-use crate::backend::Backend;
+use crate::backend::{self, Backend};
 use clap::ValueEnum;
 use palimpsest_bench::{ScanChoice, rates};
-use palimpsest_golden::MAX_CHUNK;
 use palimpsest_plan::{ScanForm, ScanShape};
 use palimpsest_protocol::Pass;
 use palimpsest_rules::{Rule, find, rules};
+use palimpsest_spec::MOST_TOKENS_PER_CHUNK;
 use pollster::block_on;
 
 #[derive(clap::Args)]
@@ -37,8 +37,7 @@ pub(super) struct Args {
     /// Value size, V, a multiple of 4 from 4 to 128
     #[arg(long, default_value_t = 32, value_parser = size, value_name = "V")]
     value: u32,
-    /// Tokens per chunk in the chunked form, by comma
-    #[arg(long, value_delimiter = ',', default_value = "16", value_parser = clap::value_parser!(u16).range(1..=MAX_CHUNK as i64), value_name = "C")]
+    #[arg(long, value_delimiter = ',', help = backend::chunk_help(", by comma"), value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_TOKENS_PER_CHUNK)), value_name = "C")]
     chunk: Vec<u16>,
 }
 
@@ -75,6 +74,7 @@ impl Args {
     fn choice(&self) -> ScanChoice {
         let forms = self.form.iter().flat_map(|form| match form {
             Form::Recurrent => vec![ScanForm::Recurrent],
+            Form::Chunked if self.chunk.is_empty() => vec![ScanForm::Chunked(backend::default_chunk())],
             Form::Chunked => self.chunk.iter().map(|&tokens| ScanForm::Chunked(tokens.into())).collect(),
         });
         let passes = self.pass.iter().map(|pass| match pass {
@@ -93,8 +93,13 @@ impl Args {
 }
 
 pub(super) fn run(args: &super::Args, scan: &Args) -> Result<(), Stop> {
+    if !scan.chunk.is_empty() && !scan.form.contains(&Form::Chunked) {
+        return Err(Stop::Input("--chunk goes with --form chunked, and the form is recurrent".to_owned()));
+    }
     let engine = args.open(Backend::Gpu)?;
-    let cases = scan.choice().cases();
+    let choice = scan.choice();
+    choice.forms.iter().for_each(|&form| backend::tell_form(&engine, form));
+    let cases = choice.cases(engine.kind());
     // all before the first is measured: a size that cannot run should not be found out after minutes
     cases.iter().try_for_each(|case| case.check(&engine))?;
     let rates = block_on(rates(&engine, args.effort()))?;

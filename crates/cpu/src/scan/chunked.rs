@@ -23,7 +23,7 @@ use palimpsest_plan::ScanShape;
 use palimpsest_rules::StepLayout;
 
 /// Most tokens in a chunk: the pairs of a longer one outgrow the caches. A scan asked for more uses this.
-pub(crate) const LONGEST: usize = 128;
+pub const LONGEST: usize = 128;
 
 /// `x <- x + y * z`, elementwise.
 #[inline(always)]

@@ -12,6 +12,8 @@ mod state;
 mod step;
 pub(crate) mod trace;
 
+pub use chunked::LONGEST as LONGEST_CHUNK;
+
 #[cfg(test)]
 mod tests;
 
@@ -99,7 +101,7 @@ pub(crate) fn checkpoint_len(op: &Scan) -> usize {
 fn span(op: &Scan) -> usize {
     match op.form {
         ScanForm::Recurrent => recurrent::SPAN,
-        ScanForm::Chunked(tokens) => tokens.clamp(1, chunked::LONGEST.min(op.shape.time.max(1))),
+        ScanForm::Chunked(tokens) => tokens.clamp(1, LONGEST_CHUNK.min(op.shape.time.max(1))),
     }
 }
 

@@ -6,7 +6,7 @@ use palimpsest_plan::{
     AdamW, Attention, ConvPart, CrossEntropy, Decay, DecayForm, Embed, GatePart, GatedNorm, Gates, Gather, Init, Learn, Linear, Op, Plan,
     PlanBuilder, RmsNorm, Role, RuleMap, Scan, ScanForm, ScanShape, ShortConv, SwiGlu, TensorId, Unit,
 };
-use palimpsest_rules::{Kind, Rule, Scope, Source};
+use palimpsest_rules::{Kind, Rule, Scope, Source, rules};
 
 /// Sizes of a model.
 #[derive(Clone, Copy)]
@@ -23,6 +23,30 @@ pub struct Sizes {
     pub decay: DecayForm,
     /// Replace the last layer's mixer by softmax attention.
     pub hybrid: bool,
+}
+
+/// Two recurrent layers of sizes that no kernel likes.
+pub const SMALL: Sizes = Sizes {
+    shape: ScanShape { batch: 2, time: 21, heads: 2, key: 8, value: 4 },
+    width: 12,
+    layers: 2,
+    vocab: 17,
+    hidden: 10,
+    labels: 9,
+    form: ScanForm::Recurrent,
+    decay: DecayForm::Exponential,
+    hybrid: false,
+};
+
+/// Only the first of them.
+pub const ONE_LAYER: Sizes = Sizes { layers: 1, ..SMALL };
+
+/// The other form and decay, and full attention in the last layer.
+pub const HYBRID: Sizes = Sizes { form: ScanForm::Chunked(8), decay: DecayForm::Safe, hybrid: true, ..SMALL };
+
+/// A rule where any will do.
+pub fn some_rule() -> &'static Rule {
+    rules().last().expect("there is a rule")
 }
 
 /// A plan and its batch tensors.
