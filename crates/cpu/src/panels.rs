@@ -5,6 +5,7 @@
 
 use crate::Real;
 use crate::product::{Matrix, Target};
+use crate::rows::put;
 
 /// Rows of a tile.
 const ROWS: usize = 4;
@@ -30,8 +31,8 @@ pub(crate) fn multiply<F: Real>([m, k, n]: [usize; 3], a: Matrix<F>, b: Matrix<F
                 for (row, sums) in (i..m).zip(&sums) {
                     let c = &mut c.data[c.offset + row * c.stride + j..];
                     match c.first_chunk_mut::<COLUMNS>().filter(|_| j + COLUMNS <= n) {
-                        Some(c) => put(c, sums, adds),
-                        None => put(&mut c[..n - j], sums, adds),
+                        Some(c) => put_all(c, sums, adds),
+                        None => put_all(&mut c[..n - j], sums, adds),
                     }
                 }
             }
@@ -79,10 +80,8 @@ fn tile<F: Real>(left: &[[F; ROWS]], right: &[[F; COLUMNS]]) -> [[F; COLUMNS]; R
 }
 
 #[inline(always)]
-fn put<F: Real>(c: &mut [F], sums: &[F], adds: bool) {
-    for (c, &sum) in c.iter_mut().zip(sums) {
-        *c = if adds { *c + sum } else { sum };
-    }
+fn put_all<F: Real>(c: &mut [F], sums: &[F], adds: bool) {
+    c.iter_mut().zip(sums).for_each(|(c, &sum)| put(c, sum, adds));
 }
 
 #[cfg(test)]
